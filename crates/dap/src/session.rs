@@ -44,6 +44,7 @@ mod unset;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
+use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
 pub use self::control::{Resume, Ticket};
@@ -195,6 +196,15 @@ impl DebugSession {
             children: children.collect(),
             state: session_state,
         }
+    }
+
+    /// Whether the program traps at a failing assertion, as `GoogleTest` and Catch2 do by an argument.
+    pub fn breaks_on_failure(&self) -> bool {
+        let arguments = self.inner.configuration.fields.get("args").and_then(Value::as_array);
+        arguments.is_some_and(|arguments| {
+            let options = ["--gtest_break_on_failure", "--break"];
+            arguments.iter().filter_map(Value::as_str).any(|argument| options.contains(&argument))
+        })
     }
 
     /// Whether the program, or a thread of it, is stopped.

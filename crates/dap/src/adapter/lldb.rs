@@ -343,7 +343,11 @@ const RUST_ENUMS: (&str, &str) = ("rust_enums.py", include_str!("lldb/rust_enums
 const RUST_NAMES: (&str, &str) = ("rust_names.py", include_str!("lldb/rust_names.py"));
 const CPP_TEXT: (&str, &str) = ("cpp_text.py", include_str!("lldb/cpp_text.py"));
 const CPP_ACCESS: (&str, &str) = ("cpp_access.py", include_str!("lldb/cpp_access.py"));
+const CALCULATION: (&str, &str) = ("calculation.py", include_str!("lldb/calculation.py"));
+const IMPORTING: (&str, &str) = ("importing.py", include_str!("lldb/importing.py"));
 const EVALUATOR: (&str, &str) = ("evaluator.py", include_str!("lldb/evaluator.py"));
+const OWN_BREAKPOINTS: (&str, &str) =
+    ("own_breakpoints.py", include_str!("lldb/own_breakpoints.py"));
 const RUST_ACCESS: (&str, &str) = ("rust_access.py", include_str!("lldb/rust_access.py"));
 const CPP: (&str, &str) = ("cpp_values.py", include_str!("lldb/cpp_values.py"));
 
@@ -370,9 +374,12 @@ impl Formatter {
         let (main, parts) = if self.is_rust {
             (RUST, &[RUST_NAMES, RUST_ENUMS, RUST_ACCESS, RUST_CRATES, RUST][..])
         } else {
-            (CPP, &[CPP_TEXT, CPP_ACCESS, CPP][..])
+            (CPP, &[CPP_TEXT, CPP_ACCESS, CALCULATION, CPP][..])
         };
-        for (name, text) in [COMMON, DECLARATIONS, UNTOUCHED, EVALUATOR].iter().chain(parts) {
+        for (name, text) in [COMMON, DECLARATIONS, UNTOUCHED, IMPORTING, EVALUATOR, OWN_BREAKPOINTS]
+            .iter()
+            .chain(parts)
+        {
             std::fs::write(folder.join(name), text)?;
         }
         let main = folder.join(main.0);

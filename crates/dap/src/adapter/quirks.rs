@@ -417,7 +417,7 @@ pub(crate) trait Quirks: Sync {
     }
 
     /// Whether that evaluator is asked only if the adapter fails.
-    fn is_adapters_first(&self, _expression: &str) -> bool {
+    fn is_adapters_first(&self, _expression: &str, _is_rust: bool) -> bool {
         true
     }
 

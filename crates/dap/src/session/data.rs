@@ -8,6 +8,7 @@ use serde_json::json;
 
 use super::Inner;
 use super::state::{State, Stop};
+use crate::adapter::OwnResult;
 use crate::breakpoint::{
     Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, DataAccess,
     check,
@@ -55,7 +56,13 @@ impl Inner {
         }
         let is_rust = self.lock().shows_rust;
         let exact = self.adapter.quirks().expression(&expression, is_rust);
-        let arguments = json!({"name": self.adapter.quirks().data_name(&exact), "frameId": id});
+        let name = self.adapter.quirks().data_name(&exact);
+        let name = match self.own_result(link, id, &name).await {
+            Some(OwnResult::Named { name }) => name,
+            Some(OwnResult::Failed { error }) => return Err(DebugError::EvaluateFailed(error)),
+            _ => name,
+        };
+        let arguments = json!({"name": name, "frameId": id});
         let info = self.ask(link, "dataBreakpointInfo", arguments).await?;
         let info: DataBreakpointInfo = read(&info);
         let Some(data_id) = info.data_id else {

@@ -357,7 +357,7 @@ impl Inner {
         let is_rust = self.lock().shows_rust;
         let exact = quirks.expression(expression, is_rust);
         let by_adapter = || self.adapters_value(link, frame, &exact, context);
-        let is_first = quirks.is_adapters_first(expression);
+        let is_first = quirks.is_adapters_first(expression, is_rust);
         let answer = if is_first { Some(by_adapter().await) } else { None };
         if let Some(answer) = &answer
             && !matches!(answer, Err(DebugError::EvaluateFailed(_)))
@@ -415,7 +415,12 @@ impl Inner {
     }
 
     /// The value of an expression by our evaluator, if the adapter runs it.
-    async fn own_result(&self, link: u32, frame: i64, expression: &str) -> Option<OwnResult> {
+    pub(super) async fn own_result(
+        &self,
+        link: u32,
+        frame: i64,
+        expression: &str,
+    ) -> Option<OwnResult> {
         let quirks = self.adapter.quirks();
         self.own_answer(link, frame, &quirks.own_evaluation(frame, expression)?).await
     }

@@ -176,7 +176,8 @@ impl Inner {
         Ok(read::<Breakpoints>(&answer).breakpoints)
     }
 
-    /// Sets the conditions that our evaluator checks, by the numbers of their breakpoints.
+    /// Sets what our evaluator does at breakpoints, by their numbers: it checks conditions, and where LLDB would fall at an
+    /// expression it counts hits and writes messages.
     async fn send_conditions(
         &self,
         number: u32,
@@ -186,9 +187,22 @@ impl Inner {
         let quirks = self.adapter.quirks();
         let is_rust = self.lock().shows_rust;
         let conditions = sent.filter_map(|(id, (_, breakpoint))| {
-            let condition = own_condition(breakpoint, self.adapter)
-                .map(|given| json!([given, quirks.expression(given, is_rust)]));
-            Some((id?.to_string(), condition.unwrap_or_default()))
+            let condition = breakpoint.condition.as_deref();
+            let is_own = own_condition(breakpoint, self.adapter).is_some();
+            let is_data = matches!(breakpoint.place, BreakpointPlace::Data { .. });
+            let has_expression = condition.is_some() || breakpoint.log_message.is_some();
+            let wanted = is_own || (has_expression && !is_data && quirks.has_own_conditions());
+            let hits = breakpoint.hit_condition.as_ref();
+            let own = wanted.then(|| {
+                json!({
+                    "condition": condition,
+                    "exact": condition.map(|given| quirks.expression(given, is_rust)),
+                    "hits": hits.and_then(|hits| quirks.hit_condition(hits).ok()?.parse::<u64>().ok()),
+                    "message": breakpoint.log_message,
+                    "isOwn": is_own,
+                })
+            });
+            Some((id?.to_string(), own.unwrap_or_default()))
         });
         let conditions: Map<_, _> = conditions.collect();
         let has_any = conditions.values().any(|condition| !condition.is_null());

@@ -202,12 +202,15 @@ impl Inner {
             body["category"] = json!("adapter");
         }
         let is_console = body["category"].as_str().is_none_or(|category| category == "console");
-        let plain = if is_console { self.adapter.quirks().plain_output(&words) } else { None };
-        body["output"] = json!(plain.unwrap_or(words));
         let own = self.adapter.quirks().own_category(state.is_root(link));
-        if own.is_some_and(|own| body["category"] == own) {
-            body["category"] = json!("adapter");
+        let is_own = own.is_some_and(|own| body["category"] == own);
+        let plain = (is_console || is_own).then(|| self.adapter.quirks().plain_output(&words));
+        let plain = plain.flatten();
+        if is_own {
+            // A log message of ours is no complaint.
+            body["category"] = json!(if plain.is_some() { "console" } else { "adapter" });
         }
+        body["output"] = json!(plain.unwrap_or(words));
         self.record("output", body);
     }
 

@@ -83,6 +83,74 @@ async fn a_core_of_go_is_a_stop_in_the_function_that_failed() {
     assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
 }
 
+/// What the program's file has, a core file leaves out: the texts.
+const RUST: &str = r#"
+#[derive(Debug)]
+enum Event { Opened { by: &'static str, at: Vec<Option<u8>> }, Closed }
+fn fail(events: &[Event]) -> ! {
+    let count = events.len();
+    if count > 1 { std::process::abort() } // mark: crash
+    panic!("{events:?}")
+}
+fn main() {
+    fail(&[Event::Opened { by: "Ada", at: vec![Some(1), None] }, Event::Closed])
+}
+"#;
+const CPP: &str = r#"
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+struct Cart {
+    std::map<std::string, int> items{{"ink", 2}};
+    std::optional<std::string> owner = "Ada";
+    const char *currency = "EUR";
+    void add(int price) {
+        if (price < 0) throw std::invalid_argument("negative"); // mark: crash
+        items["pen"] = price;
+    }
+};
+int main() { Cart cart; cart.add(-5); }
+"#;
+
+#[tokio::test]
+async fn cores_of_rust_and_cpp_have_their_values() {
+    for (language, text, expected) in [
+        (
+            Language::Rust,
+            RUST,
+            &[
+                ("events", "[Opened { by: \"Ada\", at: [Some(1), None] }, Closed]"),
+                ("events[0].by == \"Ada\"", "true"),
+                ("count + 1", "3"),
+            ][..],
+        ),
+        (
+            Language::Cpp,
+            CPP,
+            &[
+                ("*this", "{items: {\"ink\": 2}, owner: \"Ada\", currency: \"EUR\"}"),
+                ("items[\"ink\"]", "2"),
+                ("price * 2", "-10"),
+            ],
+        ),
+    ] {
+        let subject = Subject::written(language, "crashes", text);
+        let Some(core) = core_of(subject.program(), &[]) else { return };
+        let named = CoreFile::read(&core).expect("a core").program.expect("it names its program");
+        let (session, report) = open(&subject, &core, &named).await;
+        let message = report.exception.expect("a signal").message;
+        assert_eq!(message.as_deref(), Some("signal SIGABRT"));
+        assert_eq!(report.location.expect("a place").line, subject.line("crash"));
+        for (expression, expected) in expected {
+            let value = session.evaluate(expression, None, EvaluateContext::Watch).await;
+            assert_eq!(value.map(|value| value.value).as_deref(), Ok(*expected), "{expression}");
+        }
+        session.stop().await.expect("ends");
+    }
+}
+
 #[tokio::test]
 async fn what_is_no_core_file_is_refused() {
     let subject = Subject::new(Language::C);

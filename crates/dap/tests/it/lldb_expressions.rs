@@ -1,8 +1,10 @@
 //! The small language of expressions over values of Rust and C++, in evaluate and in conditions.
 
-use termbridge_dap::{DebugSession, EvaluateContext, Halt, Page, Resume};
+use termbridge_dap::{
+    Breakpoint, BreakpointPlace, DataAccess, DebugSession, EvaluateContext, Halt, Page, Resume,
+};
 
-use crate::subject::{Language, Subject};
+use crate::subject::{Language, Subject, stopped};
 use crate::support::LIMIT;
 
 const RUST: &str = r#"
@@ -47,6 +49,7 @@ const CPP: &str = r#"
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 static int limit = 3;
@@ -69,6 +72,7 @@ int main() {
     std::array<int, 20000> wide{};
     Shop shop{{{"ink", 3}, {"pen", 4}}};
     Shop *pointer = &shop;
+    std::tuple<int, std::tuple<int>> nested{1, {2}};
     for (int i = 0; i < 6; i++) { // mark: stop
         shop.sell(i);
     }
@@ -175,13 +179,142 @@ async fn cpp_expressions_have_the_values_that_they_have_in_cpp() {
         ("wide[15000] == 0 && plain == \"plain\"", "true"),
         ("plain[1]", "'l'"),
         ("limit == 3 && *some == 5", "true"),
+        ("nested", "{1, {2}}"),
+        ("*&wide[1] + 0", "0"),
+        ("wide[1]++", "0"),
+        ("wide[1]", "1"),
+        ("wide[2] = 7", "7"),
+        ("grid[0][2] * 2 + ages[\"Ada\"]", "42"),
+        ("halves[1] / 4", "0.125"),
+        ("some.value() * owner->count", "10"),
+        ("grid.size() - 3 > 0", "true"),
     ];
     let errors = [
         ("grid[9]", "out of range: there are 2 elements"),
         ("ages[\"Bob\"]", "no key \"Bob\""),
         ("*none", "the optional is empty"),
+        ("grid[0][0] / none.has_value()", "division by zero"),
+        ("sizeof(nested)", "cannot read GCC's description of std::tuple"),
+        ("grid[9][0] + 1", "out of range: there are 2 elements"),
     ];
     check(Language::Cpp, CPP, &values, &errors).await;
+}
+
+/// A class with a `std::optional` of a class: what GCC writes of it ends LLDB 19 in the middle of any expression that needs it.
+const OPTIONAL: &str = r#"
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+enum Level { Low = 1, High = 4 };
+struct Shop {
+    std::string name; std::optional<std::string> owner; int sold = 1; std::vector<int> prices{1, 2};
+    double rate = 0.5; Level level = High; unsigned char small = 200; long far = -3; const char *none = nullptr;
+    std::map<std::string, std::vector<int>> scores{{"a", {1, 2}}}; std::vector<bool> flags{true, false, true};
+    unsigned bit : 1 = 1; unsigned wide : 32 = 1;
+    int sell(int count) {
+        int before = sold;
+        sold += count; // mark: stop
+        return before + sold + level + small + far + rate + scores.size() + flags.size() + (none == nullptr);
+    }
+};
+int read(const Shop &shop, int k) {
+    int twice = k * 2;
+    return twice + shop.sold; // mark: read
+}
+int main() {
+    Shop shop{"ink", "Ada"};
+    auto held = std::make_unique<Shop>(shop);
+    int sum = 0;
+    for (int i = 0; i < 6; i++) sum += shop.sell(i);
+    sum += read(shop, 2);
+    return (sum + held->sold) % 100; // mark: end
+}
+"#;
+
+#[tokio::test]
+async fn an_expression_that_would_end_the_debugger_is_calculated_without_the_frame() {
+    let values = [
+        ("1 + 1", "2"),
+        ("before + count", "1"),
+        ("sold * 2.5 - rate", "2"),
+        ("(double)sold / 2", "0.5"),
+        ("-7 / 2", "-3"),
+        ("(unsigned)sold - 2 > 0", "true"),
+        ("small + 100", "300"),
+        ("(unsigned char)(small + 100)", "44"),
+        ("far % 2", "-1"),
+        ("level | 1", "5"),
+        ("sold ? 5 : 6", "5"),
+        ("name.size() + 1", "4"),
+        ("prices[1] << 4", "32"),
+        ("this->sold == 1 && prices.size() == 2", "true"),
+        ("none == nullptr", "true"),
+        ("owner->size()", "3"),
+        ("owner.value() == \"Ada\"", "true"),
+        ("name.starts_with(\"in\")", "true"),
+        ("scores.at(\"a\").size()", "2"),
+        ("flags[2]", "true"),
+        ("bit - 2", "-1"),
+        ("this->bit - 2 < 0", "true"),
+        ("wide - 2", "4294967295"),
+        ("flags[1]", "false"),
+        ("rate == 0.5f", "true"),
+        ("sold += 6", "7"),
+        ("sold", "7"),
+        ("rate = 1.5", "1.5"),
+        ("rate * 2", "3"),
+    ];
+    let errors = [
+        ("sold / (count - count)", "division by zero"),
+        ("name.find(\"x\")", "cannot read GCC's description of std::optional"),
+        ("sizeof(Shop)", "cannot read GCC's description of std::optional"),
+        ("scores.at(\"b\")", "no key \"b\""),
+    ];
+    check(Language::Cpp, OPTIONAL, &values, &errors).await;
+    for (mark, condition, expected) in
+        [("stop", "before + count == 4", 1), ("read", "shop.sold * 1 == twice + 12", 1)]
+    {
+        let found = stops(Language::Cpp, OPTIONAL, mark, condition).await;
+        assert_eq!(found, (expected, Vec::new()), "{condition}");
+    }
+}
+
+#[tokio::test]
+async fn messages_hits_and_watched_places_need_no_expression_of_lldb() {
+    let subject = Subject::written(Language::Cpp, "expressions", OPTIONAL);
+    let message =
+        "n={count} sum={count + before} p={prices[1]} o={owner} r={rate * 3} no={name.find(1)}";
+    let log = subject.breakpoint("stop").condition("count % 2 == 1").log_message(message);
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    let third = subject.breakpoint("read").condition("k + 0 == 2").hit_condition("2");
+    subject.debugger.set_breakpoint(third).await.expect("is set");
+    subject.break_at("end").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "end").await;
+    let records = subject.debugger.events().since(session.id().as_str(), 0);
+    let console = records.iter().filter(|record| record.category() == Some("console"));
+    let logged: String = console.filter_map(|record| record.output()).collect();
+    let lines: Vec<_> = logged.lines().filter(|line| line.starts_with("n=")).collect();
+    assert_eq!(lines.len(), 3, "{records:#?}");
+    assert!(lines[1].starts_with("n=3 sum=7 p=2 o=\"Ada\" r=1.5 no=<error: "), "{}", lines[1]);
+    session.stop().await.expect("ends");
+
+    let subject = Subject::written(Language::Cpp, "expressions", OPTIONAL);
+    let third = subject.breakpoint("stop").condition("count + 0 >= 1").hit_condition("3");
+    subject.debugger.set_breakpoint(third).await.expect("is set");
+    let session = subject.start("").await;
+    let report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    let count = report.locals.iter().find(|local| local.name == "count").expect("a local");
+    assert_eq!(count.value, "3");
+    subject.debugger.remove_breakpoint(&subject.breakpoint("stop").place).await;
+    let sold = BreakpointPlace::data("sold", DataAccess::Write);
+    subject.debugger.set_breakpoint(Breakpoint::at(sold)).await.expect("is watched");
+    let report = subject.resume(&session, Resume::Continue).await;
+    let [change] = &report.data_changes[..] else { panic!("{report:#?}") };
+    assert_eq!((change.old.as_deref(), change.new.as_deref()), (Some("4"), Some("7")));
+    session.stop().await.expect("ends");
 }
 
 const ONE_LINE: &str = "

@@ -127,8 +127,17 @@ async fn values_are_what_the_program_says() {
 #[tokio::test]
 async fn unusual_values_are_what_the_program_says() {
     let subject = Subject::named(LANGUAGE, "more_values");
-    let marks =
-        ["uninhabited", "slices", "owners", "trees", "iterators", "cells", "small", "broken"];
+    let marks = [
+        "uninhabited",
+        "slices",
+        "owners",
+        "trees",
+        "iterators",
+        "cells",
+        "small",
+        "tails",
+        "broken",
+    ];
     for mark in marks {
         subject.break_at(mark).await;
     }

@@ -22,6 +22,10 @@ mod structs {
     pub struct P { pub a: u32, pub b: u8 }
 }
 use structs::P;
+// The last field has its length in the pointer to the whole.
+#[derive(Debug)] struct Tailed<T: ?Sized> { len: u32, tail: T }
+#[derive(Debug)] struct Outer<T: ?Sized> { id: u8, inner: Tailed<T> }
+#[derive(Debug)] struct Newtype([u16]);
 trait Shape: Debug { fn area(&self) -> f64; }
 #[derive(Debug)] struct Square(f64);
 #[derive(Debug)] struct Circle { radius: f64, name: String }
@@ -51,6 +55,7 @@ fn main() {
     iterators();
     cells();
     small();
+    tails();
     broken();
 }
 
@@ -275,6 +280,24 @@ fn small() {
       signed, size, signed_size, signeds, sizes, phantom, marked, option_i8, tuple, long, socket, socket6, numbers, arc_str, rc_slice,
       ref_i16, ref_u16, ref_i32, ref_u32, ref_i64, ref_u64, ref_isize, ref_usize, ref_ref, ref_ref_ref, ref_mut, boxed, boxed_i64,
       ref_box, rc_u32);
+}
+
+fn tails() {
+    let tail: &Tailed<[u16]> = &Tailed { len: 3, tail: [1, 2, 3] };
+    let tail_box: Box<Tailed<[String]>> = Box::new(Tailed { len: 1, tail: ["x".into(), "y".into()] });
+    let tail_rc: Rc<Tailed<[u8]>> = Rc::new(Tailed { len: 2, tail: [7, 8] });
+    let tail_arc: Arc<Tailed<[u64]>> = Arc::new(Tailed { len: 2, tail: [7, 8] });
+    let tail_outer: Box<Outer<[i32]>> = Box::new(Outer { id: 4, inner: Tailed { len: 2, tail: [-7, 8] } });
+    let tail_none: &Tailed<[u16]> = &Tailed { len: 0, tail: [] };
+    let tail_list: Vec<&Tailed<[u16]>> = vec![tail, tail_none];
+    let tail_some: Option<&Tailed<[u16]>> = Some(tail);
+    let tail_newtype: &Newtype = unsafe { &*(&[1u16, 2][..] as *const [u16] as *const Newtype) };
+    let cell_slice: Rc<RefCell<[u8]>> = Rc::new(RefCell::new([1, 2]));
+    let mutex_slice: Arc<Mutex<[u8]>> = Arc::new(Mutex::new([4, 5]));
+    let scoped: std::net::SocketAddr = "[fe80::1%3]:80".parse().unwrap();
+    let c_text = CString::new("c \"q\" \x01\n").unwrap();
+    here(); // mark: tails
+    show!(tails: tail, tail_box, tail_rc, tail_arc, tail_outer, tail_none, tail_list, tail_some, tail_newtype, cell_slice, mutex_slice, scoped, c_text);
 }
 
 /// What is not what its type says: each shows that it is not readable.

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::pending::{Begun, Outcome};
 use super::{NativeDebugger, OnlySession, view};
-use crate::debug::answer::{self, Answer, SessionView, TestFacts};
+use crate::debug::answer::{self, Answer, SessionView};
 use crate::debug::{DebugCall, DebugFailure};
 
 /// How long a debugger may take to say where a session is.
@@ -165,20 +165,15 @@ pub(super) async fn first_halt_of(
 ) -> Result<answer::Halt, DebugFailure> {
     let mut halt = first_halt(native, begun.sessions, limit).await?;
     if let Some(test) = begun.test {
-        if let answer::Halt::Stop(stop) = &mut halt {
-            as_test_failure(stop, &test);
-        }
         halt.set_test(test);
     }
     Ok(halt)
 }
 
 /// `GoogleTest` and Catch2 stop the debugger at a failing assertion by a trap.
-fn as_test_failure(stop: &mut answer::Stop, test: &TestFacts) {
-    let traps = ["GoogleTest", "Catch2"].map(Some).contains(&test.runner.as_deref());
+fn as_test_failure(stop: &mut answer::Stop) {
     if let Some(exception) = &mut stop.exception
         && exception.message.as_deref() == Some("signal SIGTRAP")
-        && traps
     {
         let (kind, message) = (TEST_FAILURE.to_owned(), Some(TRAPPED.to_owned()));
         *exception = answer::Exception { kind, message, stack: None };
@@ -193,7 +188,15 @@ pub(super) fn told(
 ) -> Result<answer::Halt, DebugFailure> {
     match halt {
         Ok(Halt::Ended(end)) => Ok(answer::Halt::End(Box::new(told_end(native, &end)))),
-        Ok(halt) => Ok(view::halt(&halt)),
+        Ok(halt) => {
+            let mut halt = view::halt(&halt);
+            if let answer::Halt::Stop(stop) = &mut halt
+                && session.breaks_on_failure()
+            {
+                as_test_failure(stop);
+            }
+            Ok(halt)
+        }
         Err(error) => {
             let details = match error {
                 DebugError::Timeout { .. } | DebugError::Idle { .. } => {

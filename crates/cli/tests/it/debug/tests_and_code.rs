@@ -6,7 +6,7 @@ use serde_json::json;
 use termbridge_mcp::client::Client;
 use termbridge_testkit::{PROTOCOL, Server, TestEnvironment};
 
-use super::{PATIENCE_MS, configured, data, local};
+use super::{PATIENCE_MS, compile, configured, data, local};
 use crate::TERMBRIDGE;
 use crate::support::built;
 
@@ -321,4 +321,48 @@ fn a_tool_that_reads_code_is_not_sent_to_the_debugger() {
         "{error}"
     );
     assert!(!answer.text.contains("timeoutMs") && !answer.text.contains("debug_"), "{error}");
+}
+
+const GTEST: &str = r#"
+#include <gtest/gtest.h>
+TEST(Calc, Adds) {
+    int sum = 1 + 1;
+    EXPECT_EQ(sum, 3);
+    ASSERT_TRUE(sum > 2);
+}
+"#;
+const CATCH2: &str = r#"
+#define CATCH_CONFIG_MAIN
+#include <catch2/catch.hpp>
+TEST_CASE("adds") {
+    int sum = 1 + 1;
+    CHECK(sum == 3);
+    REQUIRE(sum > 2);
+}
+"#;
+
+#[test]
+fn each_failing_assertion_of_cpp_is_called_that() {
+    for (name, source, libraries) in [
+        ("calc_test.cpp", GTEST, &["-lgtest", "-lgtest_main", "-pthread"][..]),
+        ("catch_test.cpp", CATCH2, &[]),
+    ] {
+        let environment = configured();
+        environment.write(name, source);
+        environment.write("build/empty", "");
+        let options = [&["-g", name, "-o", "build/tests"], libraries].concat();
+        compile(&environment, "g++", &options);
+        let mut server = environment.debug_server(TERMBRIDGE, &[]);
+        let line = source.lines().position(|line| line.contains("int sum")).expect("a line") + 1;
+        let test = json!({"path": name, "line": line, "timeoutMs": PATIENCE_MS});
+        let mut stop = data(&mut server, "test_debug_single", test);
+        for line in [line + 1, line + 2] {
+            assert_eq!(stop["location"]["line"], line, "{stop:#}");
+            let exception = (&stop["exception"]["type"], &stop["exception"]["message"]);
+            let message = "an assertion failed; debug_continue runs on to the next";
+            assert_eq!(exception, (&json!("test failure"), &json!(message)), "{stop:#}");
+            stop = data(&mut server, "debug_continue", json!({}));
+        }
+        assert_eq!(stop["state"], "exited", "{stop:#}");
+    }
 }

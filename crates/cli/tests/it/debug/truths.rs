@@ -358,6 +358,20 @@ fn a_core_file_is_a_stop_that_cannot_run_on() {
     assert_eq!(code, "E_UNSUPPORTED_CAPABILITY");
     assert!(text.contains("running on from a core file"), "{text}");
     server.ok("debug_stop", json!({}));
+    let core_path = format!("${{workspaceFolder}}/{core}");
+    let program = "${workspaceFolder}/crash";
+    let configurations = json!({"configurations": [
+        {"name": "lldb-dap", "type": "lldb-dap", "request": "attach", "program": program, "coreFile": core_path},
+        {"name": "cppdbg", "type": "cppdbg", "request": "launch", "program": program, "coreDumpPath": core_path},
+    ]});
+    environment.write(".vscode/launch.json", &configurations.to_string());
+    for name in ["lldb-dap", "cppdbg"] {
+        let opened = server.ok("debug_start", json!({"launch": name, "wait": true}));
+        assert!(opened.text.contains("(exception) at crash.c:3 in main"), "{}", opened.text);
+        let (code, _) = server.error("debug_continue", json!({}));
+        assert_eq!(code, "E_UNSUPPORTED_CAPABILITY", "{name}");
+        server.ok("debug_stop", json!({}));
+    }
     let (code, text) = server.error("debug_start", json!({"core": "crash.c"}));
     assert_eq!(code, "E_INVALID_PATH", "{text}");
     std::fs::remove_file(environment.path().join("crash")).expect("it was there");

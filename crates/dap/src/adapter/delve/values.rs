@@ -33,7 +33,7 @@ pub(super) fn look(variable: &Variable) -> Look {
         return Look::Parts(Container::Entry);
     }
     if is_pointer || bare == "nil" || bare.ends_with(", nil") {
-        return Look::Text(format!("{}nil", pointers(variable)));
+        return Look::Text(format!("{}{}", pointers(variable), nil(variable, kind)));
     }
     if let Some(time) = time_text(bare).filter(|_| kind == "time.Time") {
         return Look::Text(format!("{}{time}", pointers(variable)));
@@ -237,6 +237,17 @@ fn pointers(variable: &Variable) -> String {
             _ => return pointers,
         }
         pointers.push('&');
+    }
+}
+
+/// A `nil`, in an interface with its type: such an interface is itself not `nil`.
+fn nil(variable: &Variable, kind: &str) -> String {
+    match is_held(variable) {
+        true if kind.starts_with(['*', '<']) || kind.starts_with("func") => {
+            format!("({kind})(nil)")
+        }
+        true => format!("{kind}(nil)"),
+        false => "nil".to_owned(),
     }
 }
 
@@ -470,6 +481,21 @@ mod tests {
             ("complex128", "(0 + 1i)", "(?+1i)"),
         ] {
             assert_eq!(key_text(name, kind), text, "{kind} {name}");
+        }
+    }
+
+    #[test]
+    fn a_nil_in_an_interface_has_its_type() {
+        for (kind, value, text) in [
+            ("*main.T", "*main.T nil", "(*main.T)(nil)"),
+            ("[]int", "[]int len: 0, cap: 0, nil", "[]int(nil)"),
+            ("map[string]int", "map[string]int nil", "map[string]int(nil)"),
+            ("func()", "nil", "(func())(nil)"),
+        ] {
+            let evaluate_name = Some("shape.(data)".to_owned());
+            let (name, kind, value) = (".".to_owned(), Some(kind.to_owned()), value.to_owned());
+            let held = Variable { name, value, kind, evaluate_name, ..Variable::default() };
+            assert_eq!(look(&held), Look::Text(text.to_owned()));
         }
     }
 

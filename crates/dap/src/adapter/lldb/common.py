@@ -139,9 +139,10 @@ def add_commands(run):
     """Adds the commands that are in this module."""
     run(f"script import {__name__}")
     import evaluator
+    import own_breakpoints
 
-    run("script import evaluator")
-    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, evaluator.set_conditions):
+    run("script import evaluator, own_breakpoints")
+    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, own_breakpoints.set_conditions):
         name = function.__name__.replace("_", "-")
         run(f"command script add --overwrite --function {function.__module__}.{function.__name__} termbridge-{name}")
 
@@ -158,6 +159,10 @@ def origin(debugger, given, result, _session):
     """A command: of which other library a name is a static variable, which no source of this frame can mean."""
     frame, name = numbered_frame(debugger, given)
     if frame.FindVariable(name).IsValid() or frame.GetValueForVariablePath(f"this->{name}").IsValid():
+        return
+    import importing
+
+    if importing.endless_type(frame, name):
         return
     target = debugger.GetSelectedTarget()
     address = frame.EvaluateExpression(name).GetAddress()
@@ -369,12 +374,18 @@ def bytes_of(value, size):
     return read
 
 
-def memory(value, address, size):
+def memory(value, address, size, least=None):
+    """Bytes of the program; where it ends, at least so many."""
+    least = size if least is None else least
     if size == 0:
         return b""
     error = lldb.SBError()
     read = value.GetProcess().ReadMemory(address, size, error)
-    if error.Fail() or read is None:
+    if error.Fail() or read is None or len(read) < least:
+        # A core file leaves out what the program's file has.
+        target, error = value.GetTarget(), lldb.SBError()
+        read = target.ReadMemory(target.ResolveLoadAddress(address), size, error)
+    if error.Fail() or read is None or len(read) < least:
         raise Unreadable(f"no memory at {address:#x}")
     return read
 
@@ -416,6 +427,15 @@ def show_string(value, address, length, text, is_utf8=False):
             raise Unreadable("its bytes are not UTF-8, it may have been moved") from None
     text.add(quoted_bytes(data))
     if limit < length:
+        text.add(f"… {length - len(data)} more bytes")
+
+
+def show_bytes(value, address, length, text):
+    """Text in memory as C's strings of Rust escape it: byte by byte."""
+    data = memory(value, address, min(length, MAX_STRING))
+    plain = {byte: "\\" + chr(byte) for byte in b"\"'\\"} | {ord(char): f"\\{name}" for char, name in (("\n", "n"), ("\r", "r"), ("\t", "t"))}
+    text.add('"' + "".join(plain.get(byte) or (chr(byte) if 0x20 <= byte < 0x7F else f"\\x{byte:02x}") for byte in data) + '"')
+    if len(data) < length:
         text.add(f"… {length - len(data)} more bytes")
 
 

@@ -1,21 +1,32 @@
 """Values of C and C++ for the evaluator of expressions."""
 
+import re
 import struct
 
+import calculation
 import cpp_values as values
+import importing
 import lldb
-from common import Elements, bytes_of, memory, pointee, unsigned
+from common import Elements, as_single, bytes_of, memory, pointee, unsigned
 from cpp_text import is_text, until_zero, zero_in
-from evaluator import MAX_COMPARED, Char, Failed, Language, NotOurs, Sized, Unsigned
+from evaluator import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Sized, Unsigned, shown
+
+
+POINTERS = {"unique_ptr": values.head_pointer, "shared_ptr": values.shared_pointer}
+
+# Operators of classes, and calls, which LLDB finds in the program only if that uses them.
+OURS = re.compile(r"\[|(\.|->)(size|length|empty|has_value|value|front|back|at|count)\(")
 
 
 class Access(Language):
     """What an expression can do with a value."""
 
     TYPES = ((bool, "bool"), (Sized, "unsigned long"), (Char, "char"), (str, "const char *"), (float, "double"), (int, "long"))
+    CONSTANTS = {**Language.CONSTANTS, "nullptr": Address(0)}
     has_truthy_numbers = True
+    SUFFIXES = {"f": lambda number: as_single(number), "l": int, "ll": int, "u": Unsigned, "ul": Unsigned, "ull": Unsigned, "uz": Unsigned}
     # The calls, and how many arguments they have.
-    CALLS = {"size": 0, "length": 0, "empty": 0, "has_value": 0, "value": 0, "front": 0, "back": 0, "at": 1, "count": 1, "contains": 1, "c_str": 0, "str": 0}
+    CALLS = {"size": 0, "length": 0, "empty": 0, "has_value": 0, "value": 0, "front": 0, "back": 0, "at": 1, "count": 1, "contains": 1, "starts_with": 1, "ends_with": 1, "c_str": 0, "str": 0}
 
     def is_variant(self, _name):
         return False
@@ -23,13 +34,29 @@ class Access(Language):
     def exact(self, variable):
         return values.exact(variable)
 
-    def check_others(self, frame, names):
-        """Refuses an expression for LLDB with an array whose rows are longer or shorter than LLDB takes them for."""
-        if not values.arrays_of("variables") and not values.arrays_of("pointers"):
-            return
-        for value in frame.GetVariables(True, True, False, True):
-            if value.GetName() in names and values.has_run_time_rows(value):
-                raise Failed(f"the length of {value.GetName()} is found at run time: read its elements alone")
+    def summary(self, value, session):
+        return values.summary(value, session)
+
+    def falls_at(self, point, expressions):
+        """Whether LLDB would fall at one of some expressions where a breakpoint is."""
+        return any(importing.endless_type_at(location.GetAddress(), point.GetTarget(), expression) for location in point for expression in expressions if expression)
+
+    def is_lldbs(self, frame, expression):
+        # What LLDB finds by a path without subscripts can be changed there.
+        is_path = re.fullmatch(r"[\w.:>-]+", expression)
+        return bool(is_path) and frame.GetValueForVariablePath(expression, lldb.eDynamicDontRunTarget).GetError().Success()
+
+    def without_lldb(self, frame, expression):
+        """The value of an expression that LLDB gets wrong or falls at, or an error; none of the others."""
+        if values.arrays_of("variables") or values.arrays_of("pointers"):
+            names = set(re.findall(r"[A-Za-z_]\w*", expression))
+            for value in frame.GetVariables(True, True, False, True):
+                if value.GetName() in names and values.has_run_time_rows(value):
+                    raise Failed(f"the length of {value.GetName()} is found at run time: read its elements alone")
+        kind = importing.endless_type(frame, expression)
+        if kind is None and not OURS.search(expression):
+            return None
+        return calculation.calculated(expression, self, frame, kind)
 
     def followed(self, value):
         """What references lead to."""
@@ -49,8 +76,7 @@ class Access(Language):
             if held is None:
                 raise Failed("the optional is empty")
             return held
-        pointers = {"unique_ptr": values.head_pointer, "shared_ptr": values.shared_pointer}
-        pointer = pointers[name](value) if name in pointers else value
+        pointer = POINTERS[name](value) if name in POINTERS else value
         kind = pointer.GetType().GetCanonicalType()
         if not kind.IsPointerType() or kind.GetPointeeType().IsFunctionType() or not kind.GetPointeeType().GetByteSize():
             return None
@@ -58,12 +84,23 @@ class Access(Language):
             raise Failed("the pointer is null")
         return pointee(value, unsigned(pointer), kind.GetPointeeType())
 
+    def address(self, value):
+        """A text or a number as an address that it is compared with."""
+        if isinstance(value, str):
+            # It is somewhere.
+            return Address(-1 & (1 << 64) - 1)
+        if value == 0:
+            return Address(0)
+        raise NotOurs
+
     def part(self, value, name):
         value = self.followed(value)
         # A dot behind a pointer is taken for an arrow.
         while (next_value := self.pointee(value)) is not None:
             value = self.followed(next_value)
         part = value.GetChildMemberWithName(name)
+        if self.is_narrow(value.GetType(), name):
+            part.is_narrow = True
         return part if part.IsValid() and self.library(value) in (None, "pair") else None
 
     def items(self, value):
@@ -89,6 +126,10 @@ class Access(Language):
         if name not in values.INSIDE or values.INSIDE[name] is not values.elements_inside:
             return None
         count, elements = values.elements_of(value)
+        if name == "vector" and value.GetType().GetCanonicalType().GetTemplateArgumentType(0).GetBasicType() == lldb.eBasicTypeBool:
+            # They have no place by which LLDB could keep them.
+            bits = elements
+            elements = Elements(count, lambda index: bool(unsigned(bits[index])))
         return count, elements, name.endswith("map")
 
     def text(self, value):
@@ -142,9 +183,14 @@ class Access(Language):
         text = self.text(value)
         if text is not None:
             return text
-        if self.library(value) == "atomic":
+        library = self.library(value)
+        if library == "atomic":
             value = values.held_by_atomic(value)
+        elif library in POINTERS:
+            value = POINTERS[library](value)
         kind = value.GetType().GetCanonicalType()
+        if kind.IsPointerType():
+            return Address(unsigned(value))
         if kind.GetTypeClass() != lldb.eTypeClassBuiltin or kind.GetByteSize() > 8:
             raise NotOurs
         basic = kind.GetBasicType()
@@ -157,12 +203,44 @@ class Access(Language):
             return Char(chr(unsigned(value)))
         return value.GetValueAsSigned() if kind.GetTypeFlags() & lldb.eTypeIsSigned else Unsigned(unsigned(value))
 
+    def is_narrow(self, kind, name):
+        """Whether a field is a bit-field of fewer bits than an `int` has."""
+        kind = kind.GetCanonicalType()
+        fields = (kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields()))
+        return any(field.GetName() == name and field.IsBitfield() and field.GetBitfieldSizeInBits() < 32 for field in fields)
+
+    def number_and_type(self, value):
+        """A number of the program and its plain type, that of an enum's numbers included."""
+        value = self.followed(value)
+        if self.library(value) == "atomic":
+            value = values.held_by_atomic(value)
+        kind = value.GetType().GetCanonicalType().GetUnqualifiedType()
+        if kind.GetTypeClass() == lldb.eTypeClassEnumeration and not kind.IsScopedEnumerationType():
+            kind = kind.GetEnumerationIntegerType().GetCanonicalType()
+        if kind.GetTypeClass() != lldb.eTypeClassBuiltin or not 0 < kind.GetByteSize() <= 8:
+            raise NotOurs
+        if kind.GetTypeFlags() & lldb.eTypeIsFloat:
+            data = bytes_of(value, kind.GetByteSize())
+            return struct.unpack("<f" if len(data) == 4 else "<d", data)[0], kind
+        return value.GetValueAsSigned(), kind
+
+    def plain(self, value):
+        """A number as LLDB sets it."""
+        number, _ = self.number_and_type(value) if isinstance(value, lldb.SBValue) else (value, None)
+        return repr(number) if isinstance(number, float) else int(number)
+
     def call(self, value, name, given):
         value = self.followed(value)
         library = self.library(value)
         if library == "optional" and name in ("has_value", "value"):
             return values.held_by_optional(value) is not None if name == "has_value" else self.pointee(value)
+        if library in ("optional", *POINTERS) or value.GetType().GetCanonicalType().IsPointerType():
+            # Behind an arrow.
+            held = self.pointee(value)
+            return None if held is None else self.call(held, name, given)
         text = self.text(value) if library else None
+        if text is not None and name in ("starts_with", "ends_with") and isinstance(given[0], str):
+            return text.startswith(given[0]) if name == "starts_with" else text.endswith(given[0])
         if text is not None:
             size = len(text.encode("utf-8", "surrogateescape"))
             return {"size": Sized(size), "length": Sized(size), "empty": size == 0, "c_str": text, "str": text}.get(name)
@@ -177,6 +255,11 @@ class Access(Language):
             if not isinstance(index, int) or not 0 <= index < count:
                 raise Failed(f"the index {index} is out of range: there are {count} elements")
             return elements[index] if hasattr(elements, "__getitem__") else next(one for at, one in enumerate(elements) if at == index)
+        if name == "at" and is_map:
+            found = next((element for at, element in elements if self.scalar(at) == given[0]), None)
+            if found is None:
+                raise Failed(f"it has no key {shown(given[0])}")
+            return found
         if name in ("count", "contains") and (is_map or library.endswith("set")):
             found = sum(self.scalar(element[0] if is_map else element) == given[0] for element in elements)
             return Sized(found) if name == "count" else found > 0

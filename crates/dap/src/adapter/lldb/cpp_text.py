@@ -76,7 +76,7 @@ def until_zero(value, address, width):
         try:
             # Not beyond a page: what follows may not be there.
             size = min(64, 4096 - (address + len(data)) % 4096)
-            data += memory(value, address + len(data), size)
+            data += memory(value, address + len(data), size, least=1)
         except Unreadable:
             if not data:
                 raise

@@ -5,7 +5,6 @@ program's own terms (`Failed`). An expression is read into functions, so that `a
 """
 
 import json
-import os
 import re
 
 import lldb
@@ -17,6 +16,7 @@ TOKEN = re.compile(
     r"""|(?P<number>0x[0-9a-fA-F_]+|\d[\d_]*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?P<suffix>[A-Za-z]\w*)?"""
     r"""|(?P<name>[A-Za-z_]\w*(?:::\w+)*)|(?P<sign>->|==|!=|<=|>=|&&|\|\||[-.!*<>()\[\],]))"""
 )
+NUMBER = re.compile(r"(0x[0-9a-fA-F]+|\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)(\w*)")
 # Bytes of a text that is compared.
 MAX_COMPARED = 1 << 20
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "\0"}
@@ -52,6 +52,10 @@ class Unsigned(int):
     """A number without a sign, which C compares in its own way with those that have one."""
 
 
+class Address(Unsigned):
+    """Where a pointer leads."""
+
+
 class Sized(Unsigned):
     """A number of elements."""
 
@@ -71,9 +75,19 @@ class Language:
 
     # By their kinds here, of which the first that fits counts.
     TYPES = ()
+    CONSTANTS = {"true": True, "false": False}
 
     def type_of(self, value):
         return value.kind if isinstance(value, Cast) else next(name for kind, name in self.TYPES if isinstance(value, kind))
+
+    # What the numbers of a program's text end in, where that says their type, and what they are then.
+    SUFFIXES = {}
+
+    def number(self, digits, suffix):
+        number = int(digits, 16) if digits.startswith("0x") else float(digits) if re.search(r"[.eE]", digits) else int(digits)
+        if suffix and suffix not in self.SUFFIXES:
+            raise NotOurs
+        return self.SUFFIXES[suffix](number) if suffix else number
 
     def text_of(self, value):
         if isinstance(value, Name):
@@ -83,23 +97,31 @@ class Language:
     def float_text(self, value):
         return float_text(value, 8)
 
+    def truth(self, value):
+        value = self.scalar(value)
+        if not isinstance(value, bool) and not (self.has_truthy_numbers and isinstance(value, (int, float))):
+            raise Failed(f"{shown(value)} is neither true nor false")
+        return bool(value)
+
 
 class Reader:
     """An expression while it is read."""
+
+    TOKEN = TOKEN
 
     def __init__(self, text, language, frame):
         self.language, self.frame = language, frame
         self.tokens, at = [], 0
         text = text.rstrip()
         while at < len(text):
-            found = TOKEN.match(text, at)
+            found = self.TOKEN.match(text, at)
             # A tuple's field is a number without a fraction.
-            if found and found["number"] and self.tokens[-1:] == [("sign", ".")]:
+            if found and found.groupdict().get("number") and self.tokens[-1:] == [("sign", ".")]:
                 found = re.compile(r"(?P<number>\d+)(?P<suffix>)").match(text, at)
-            if not found or found["suffix"]:
+            if not found:
                 raise NotOurs
             kind = next(kind for kind in ("text", "char", "number", "name", "sign") if found.groupdict().get(kind) is not None)
-            self.tokens.append((kind, found[kind]))
+            self.tokens.append((kind, found[kind] + (found.groupdict().get("suffix") or "")))
             at = found.end()
         self.at = 0
 
@@ -128,10 +150,10 @@ class Reader:
         return read()
 
     def either(self):
-        return self.chain("||", self.both, lambda a, b: lambda: self.truth(a()) or self.truth(b()))
+        return self.chain("||", self.both, lambda a, b: lambda: self.language.truth(a()) or self.language.truth(b()))
 
     def both(self):
-        return self.chain("&&", self.comparison, lambda a, b: lambda: self.truth(a()) and self.truth(b()))
+        return self.chain("&&", self.comparison, lambda a, b: lambda: self.language.truth(a()) and self.language.truth(b()))
 
     def chain(self, sign, operand, join):
         left = operand()
@@ -160,7 +182,7 @@ class Reader:
         read = self.unary()
         if sign == "*":
             return lambda: self.pointee(read())
-        return (lambda: not self.truth(read())) if sign == "!" else (lambda: -self.number(read()))
+        return (lambda: not self.language.truth(read())) if sign == "!" else (lambda: -self.number(read()))
 
     def postfix(self):
         read = self.primary()
@@ -198,13 +220,12 @@ class Reader:
             char = Char(unescaped(text[1:-1]))
             return lambda: char
         if kind == "number":
-            plain = text.replace("_", "")
-            number = int(plain, 16) if plain.startswith("0x") else float(plain) if re.search(r"[.eE]", plain) else int(plain)
+            number = self.language.number(*NUMBER.fullmatch(text.replace("_", "")).groups())
             return lambda: number
         if kind != "name":
             raise NotOurs
-        if text in ("true", "false"):
-            return lambda: text == "true"
+        if text in self.language.CONSTANTS:
+            return lambda: self.language.CONSTANTS[text]
         if self.tokens[self.at : self.at + 1] == [("sign", "(")]:
             raise NotOurs
         return lambda: self.variable(text)
@@ -230,20 +251,18 @@ class Reader:
             raise Failed(f"{name} is not set yet")
         return self.language.exact(found)
 
-    def truth(self, value):
-        value = self.language.scalar(value)
-        if not isinstance(value, bool) and not (self.language.has_truthy_numbers and isinstance(value, (int, float))):
-            raise Failed(f"{shown(value)} is neither true nor false")
-        return bool(value)
-
     def number(self, value):
         value = self.language.scalar(value)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise Failed(f"{shown(value)} is not a number")
+        if isinstance(value, Address):
+            raise NotOurs
         return value
 
     def compare(self, left, sign, right):
         left, right = self.language.scalar(left), self.language.scalar(right)
+        if isinstance(left, Address) or isinstance(right, Address):
+            left, right = (value if isinstance(value, Address) else self.language.address(value) for value in (left, right))
         if isinstance(left, Char) and isinstance(right, int):
             left = ord(left)
         elif isinstance(right, Char) and isinstance(left, int):
@@ -380,21 +399,22 @@ def shown(value):
 # ---- what others ask for ---------------------------------------------------------------------------------------
 
 LANGUAGE = None
-# The conditions of breakpoints by their numbers: as they were given, and as LLDB takes them.
-CONDITIONS = {}
 
 
 def evaluated(frame, expression):
     try:
         return Reader(expression, LANGUAGE, frame).whole()
     except NotOurs:
-        LANGUAGE.check_others(frame, set(re.findall(r"[A-Za-z_]\w*", expression)))
-        raise
+        if (found := LANGUAGE.without_lldb(frame, expression)) is None:
+            raise
+        return found
 
 
 def evaluate(debugger, given, result, _session):
     """A command: the value of an expression: its text and type, a name that LLDB knows it by, an error, or nothing."""
     frame, expression = numbered_frame(debugger, given)
+    if LANGUAGE.is_lldbs(frame, expression):
+        return
     try:
         value = evaluated(frame, expression)
         # What takes no room LLDB cannot keep.
@@ -464,38 +484,3 @@ def set_text(value, data):
         raise Failed(error.GetCString() or "it cannot be written")
     if length is not None:
         set_number(length, len(data))
-
-
-def set_conditions(debugger, given, result, _session):
-    """A command: sets the conditions of breakpoints, by their numbers."""
-    target = debugger.GetSelectedTarget()
-    for number, condition in json.loads(given).items():
-        point = target.FindBreakpointByID(int(number))
-        had = CONDITIONS.pop(int(number), None)
-        if condition:
-            CONDITIONS[int(number)] = condition
-            point.SetScriptCallbackFunction(f"{__name__}.is_met")
-            point.SetCondition("")
-        elif had:
-            point.SetScriptCallbackBody("return True")
-    result.AppendMessage(MARK)
-
-
-def is_met(frame, location, _session):
-    """Whether a breakpoint stops the program; one whose condition has no value does, and says so."""
-    given, exact = CONDITIONS.get(location.GetBreakpoint().GetID(), (None, None))
-    if given is None:
-        return True
-    try:
-        try:
-            reader = Reader(given, LANGUAGE, frame)
-            return reader.truth(reader.whole())
-        except NotOurs:
-            found = frame.EvaluateExpression(exact)
-            if found.GetError().Fail():
-                raise Failed(found.GetError().GetCString().removeprefix("error: ")) from None
-            return found.GetValueAsUnsigned() != 0
-    except (Failed, Unreadable) as why:
-        number = f"{location.GetBreakpoint().GetID()}.{location.GetID()}"
-        os.write(2, f'error evaluating condition of breakpoint {number}: "{given}"\nerror: {why}\n'.encode())
-        return True

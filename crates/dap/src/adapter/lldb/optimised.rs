@@ -1,8 +1,8 @@
 //! Which source files of a program were compiled with optimisation.
 //!
-//! Compilers for Linux do not say it. What they do with optimisation alone shows in the abbreviations of a unit: those for C and
-//! C++ give a variable several places, one after the other (a location list). Rust's compiler does that without optimisation too,
-//! but only with it a variable is a constant and nowhere in memory.
+//! GCC writes its options beside its name. Other compilers for Linux do not say it, but what they do with optimisation alone
+//! shows in the abbreviations of a unit: those for C and C++ give a variable several places, one after the other (a location
+//! list). Rust's compiler does that without optimisation too, but only with it a variable is a constant and nowhere in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
@@ -33,7 +33,7 @@ pub(super) fn files(program: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
             let root = name.split_once("/@/").map_or(&*name, |(root, _)| root);
             let key = format!("{}/{root}", folder.unwrap_or_default());
             let one = compiled.entry(key).or_default();
-            one.is_optimised |= is_optimised(unit)?;
+            one.is_optimised |= is_optimised(dwarf, unit)?;
             one.files.extend(files_of(dwarf, unit)?);
             Ok(ControlFlow::Continue(()))
         },
@@ -45,7 +45,25 @@ pub(super) fn files(program: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
     Ok(optimised.filter(|file| !plain.contains(file)).collect())
 }
 
-fn is_optimised(unit: &Unit<Slice<'_>>) -> Result<bool, Failure> {
+/// By the options that GCC recorded, the last of which counts; without any nothing is said.
+fn by_options(producer: &str) -> Option<bool> {
+    let (_, options) = producer.strip_prefix("GNU ")?.split_once(" -")?;
+    let mut levels = options.split(' ').filter_map(|option| {
+        let option = option.trim_start_matches('-');
+        option.strip_prefix('O').filter(|level| level.len() <= 1 || *level == "fast")
+    });
+    Some(levels.next_back().is_some_and(|level| level != "0"))
+}
+
+fn is_optimised(dwarf: &Dwarf<Slice<'_>>, unit: &Unit<Slice<'_>>) -> Result<bool, Failure> {
+    let mut entries = unit.entries();
+    let root = entries.next_dfs()?;
+    if let Some(producer) = root.and_then(|root| root.attr_value(gimli::DW_AT_producer))
+        && let Some(is_optimised) =
+            by_options(&dwarf.attr_string(unit, producer)?.to_string_lossy())
+    {
+        return Ok(is_optimised);
+    }
     let is_rust = is_rust(language(unit)?);
     // They are numbered from 1 on.
     let all = (1..).map_while(|code| unit.abbreviations.get(code));
@@ -78,4 +96,24 @@ fn files_of<'a>(dwarf: &Dwarf<Slice<'a>>, unit: &Unit<Slice<'a>>) -> Result<Vec<
         files.push(path);
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::by_options;
+
+    #[test]
+    fn the_last_level_of_gcc_counts() {
+        for (producer, expected) in [
+            ("GNU C++20 12.2.0 -mtune=generic -march=x86-64 -g -std=c++20", Some(false)),
+            ("GNU C17 12.2.0 -mtune=generic -march=x86-64 -g -O2", Some(true)),
+            ("GNU C17 12.2.0 -mtune=generic -O2 -g -O0", Some(false)),
+            ("GNU C17 12.2.0 -g -O", Some(true)),
+            ("GNU C17 12.2.0 -g -Ofast -fno-plt", Some(true)),
+            ("GNU C17 12.2.0", None),
+            ("Debian clang version 19.1.7", None),
+        ] {
+            assert_eq!(by_options(producer), expected, "{producer}");
+        }
+    }
 }

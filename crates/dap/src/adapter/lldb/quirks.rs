@@ -294,9 +294,9 @@ impl Quirks for Lldb {
         (!expression.contains('\n')).then(|| format!("`termbridge-evaluate {frame} {expression}"))
     }
 
-    // What it finds by a path without subscripts can be changed.
-    fn is_adapters_first(&self, expression: &str) -> bool {
-        expression.chars().all(|c| c.is_alphanumeric() || "_.:->".contains(c))
+    // What it finds by a path without subscripts can be changed. Of C and C++ our evaluator knows whether it does.
+    fn is_adapters_first(&self, expression: &str, is_rust: bool) -> bool {
+        is_rust && expression.chars().all(|c| c.is_alphanumeric() || "_.:->".contains(c))
     }
 
     fn own_result(&self, answer: &str) -> Option<OwnResult> {

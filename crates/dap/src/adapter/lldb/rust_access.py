@@ -3,7 +3,7 @@
 import lldb
 import rust_values as values
 from common import Elements, Text, Unreadable, memory, pointee, unsigned
-from evaluator import MAX_COMPARED, Char, Failed, Language, Name, Single, Sized
+from evaluator import MAX_COMPARED, Char, Failed, Language, Name, Single, Sized, single
 from rust_enums import Sizeless, fields_of, is_enum, variant_of
 from rust_names import length_of, pointed, size_of
 
@@ -13,6 +13,7 @@ class Access(Language):
 
     TYPES = ((bool, "bool"), (Sized, "usize"), (Char, "char"), (str, "&str"), (Single, "f32"), (float, "f64"), (int, "i64"))
     has_truthy_numbers = False
+    SUFFIXES = {"f32": single, "f64": float, **{f"{sign}{bits}": int for sign in "iu" for bits in (8, 16, 32, 64, 128, "size")}}
     # The calls, and how many arguments they have.
     CALLS = {"len": 0, "is_empty": 0, "is_some": 0, "is_none": 0, "is_ok": 0, "is_err": 0, "unwrap": 0, "as_str": 0, "contains_key": 1, "starts_with": 1, "contains": 1}
 
@@ -22,7 +23,13 @@ class Access(Language):
     def exact(self, variable):
         return variable
 
-    def check_others(self, _frame, _names):
+    def falls_at(self, _point, _expressions):
+        return False
+
+    def is_lldbs(self, _frame, _expression):
+        return False
+
+    def without_lldb(self, _frame, _expression):
         """LLDB reads the others."""
 
     def followed(self, value):
@@ -49,6 +56,10 @@ class Access(Language):
         if isinstance(value, Sizeless):
             return None
         kind = value.GetType().GetCanonicalType()
+        if fields_of(kind) == ["data_ptr", "length"] and values.is_tailed(kind := value.GetChildAtIndex(0).GetType().GetPointeeType()):
+            value = pointee(value, unsigned(value.GetChildAtIndex(0)), kind)
+            if name == fields_of(kind)[-1]:
+                raise Failed(f"the length of {name} is in the pointer to it: read the whole")
         if is_enum(kind, None):
             value = variant_of(value, kind)[1]
         names = fields_of(value.GetType().GetCanonicalType())
@@ -67,6 +78,8 @@ class Access(Language):
         if self.text(value) is not None or isinstance(value, Sizeless):
             return None
         if fields_of(kind) == ["data_ptr", "length"]:
+            if values.is_tailed(value.GetChildAtIndex(0).GetType().GetPointeeType()):
+                return None
             pointer, length = value.GetChildAtIndex(0), unsigned(value.GetChildAtIndex(1))
             return length, values.elements_at(value, unsigned(pointer), pointer.GetType().GetPointeeType(), length), False
         try:

@@ -10,6 +10,8 @@ import re
 import lldb
 from common import MAX_DEPTH
 
+# What is shown of a type's name within a value.
+MAX_NAME = 120
 OWNERS = r"^alloc::(rc::Rc|sync::Arc)<.+>$"
 BASIC = {
     lldb.eBasicTypeVoid: "()",
@@ -78,6 +80,12 @@ def rust_name(kind, depth=0):
             return f"{name.split('<', 1)[0]}<{owned_name(held)}>"
     given = (rust_name(kind.GetTemplateArgumentType(index), depth + 1) for index in range(kind.GetNumberOfTemplateArguments()))
     return f"{name.split('<', 1)[0]}<{', '.join(argument for argument in given if argument not in USUAL)}>"
+
+
+def short_name(kind):
+    """A type's name where it is not the point; some have kilobytes."""
+    name = rust_name(kind)
+    return name if len(name) <= MAX_NAME else f"{name.split('<', 1)[0]}<…>"
 
 
 def length_of(array):

@@ -28,6 +28,7 @@ from common import (
     memory,
     pointee,
     quoted,
+    show_bytes,
     show_list,
     show_part,
     show_string,
@@ -36,7 +37,7 @@ from common import (
 )
 from declarations import unset_mark
 from rust_enums import Sizeless, at, fields_of, is_empty, is_enum, is_unit, part_of, variant_name, variant_of, variant_types
-from rust_names import OWNERS, length_of, owned_name, plain_name, pointed, rust_name, size_of, variable_type
+from rust_names import OWNERS, arguments, length_of, owned_name, plain_name, pointed, rust_name, short_name, size_of, variable_type
 
 CATEGORY = "termbridge-rust"
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
@@ -82,6 +83,9 @@ def __lldb_init_module(debugger, _session):
     run(f'type synthetic add -w {CATEGORY} -l {here}.Nothing -x "{STRINGS}"')
     # Enums cannot be told by their names; older versions of LLDB show their parts.
     run(f"type synthetic add -w {CATEGORY} -l {here}.Variant --recognizer-function {here}.is_enum")
+
+
+PLAINLY = {}
 
 
 # ---- values ----------------------------------------------------------------------------------------------------
@@ -131,7 +135,7 @@ def show_sizeless(value, text, depth):
     elif kind.GetTypeClass() != lldb.eTypeClassStruct:
         raise Unreadable("it takes no room")
     elif kind.GetName().startswith("core::marker::PhantomData<"):
-        text.add(f"PhantomData<{rust_name(kind.GetTemplateArgumentType(0))}>")
+        text.add(f"PhantomData<{short_name(kind.GetTemplateArgumentType(0))}>")
     else:
         show_fields(value, fields_of(kind), plain_name(kind.GetName()), text, depth)
 
@@ -149,7 +153,7 @@ def show_union(value, kind, text, depth):
     """A union's fields as stored: which of them is meant, nothing says."""
     name = kind.GetName()
     if name.startswith("core::mem::maybe_uninit::MaybeUninit<"):
-        text.add(f"MaybeUninit<{rust_name(kind.GetTemplateArgumentType(0))}>")
+        text.add(f"MaybeUninit<{short_name(kind.GetTemplateArgumentType(0))}>")
     else:
         show_fields(value, fields_of(kind), plain_name(name), text, depth)
 
@@ -221,8 +225,8 @@ def show_struct(value, kind, text, depth):
             special(value, text, depth)
 
 
-def show_fields(value, fields, name, text, depth):
-    """A struct, a tuple or a variant by its fields."""
+def show_fields(value, fields, name, text, depth, others=PLAINLY):
+    """A struct, a tuple or a variant by its fields, of which some are shown in another way."""
     is_tuple = bool(fields) and all(field.startswith("__") and field[2:].isdigit() for field in fields)
     text.add("" if name.startswith("(") else name)
     if not fields:
@@ -237,7 +241,7 @@ def show_fields(value, fields, name, text, depth):
             break
         if not is_tuple:
             text.add(f"{field}: ")
-        show_part(part_of(value, index), show, text, depth)
+        show_part(part_of(value, index), others.get(index, show), text, depth)
     if is_tuple:
         text.add(",)" if len(fields) == 1 and name.startswith("(") else ")")
     else:
@@ -274,7 +278,9 @@ def show_unsized(value, address, length, name, kind, text, depth):
     if name in TEXTS:
         show_string(value, address, length, text, name == "str")
     elif name == C_TEXT:
-        show_string(value, address, max(length - 1, 0), text)
+        show_bytes(value, address, max(length - 1, 0), text)
+    elif is_tailed(kind):
+        show_tailed(value, address, length, name, kind.GetCanonicalType(), text, depth)
     elif name.startswith("[") or size_of(kind):
         show_list(elements_at(value, address, kind, length), length, show, text, depth)
     elif kind.GetNumberOfFields() == 1:
@@ -282,6 +288,40 @@ def show_unsized(value, address, length, name, kind, text, depth):
         show_unsized(value, address, length, within.GetName(), within, text, depth + 1)
     else:
         raise Unreadable(f"the size of {plain_name(name)} is not fixed")
+
+
+def is_tailed(kind):
+    """Whether a struct ends in what has no fixed size: it is too small for one element of that."""
+    kind = kind.GetCanonicalType()
+    if kind.GetTypeClass() != lldb.eTypeClassStruct or kind.GetNumberOfFields() == 0:
+        return False
+    last = max((kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields())), key=lambda field: field.GetOffsetInBytes())
+    return last.GetOffsetInBytes() + size_of(last.GetType()) > kind.GetByteSize() or is_tailed(last.GetType())
+
+
+# Those whose other fields are their own affair, and the path to what they hold.
+CELLS = {"core::cell::Cell": "value", "core::cell::RefCell": "value", "std::sync::poison::mutex::Mutex": "data", "std::sync::mutex::Mutex": "data", "std::sync::poison::rwlock::RwLock": "data", "std::sync::rwlock::RwLock": "data"}
+
+
+def show_tailed(value, address, length, name, kind, text, depth):
+    """A struct whose last field has its length in the pointer to it. Whether that is text, only the struct's name tells."""
+    anchor, value, fields, path = value, at(value, address, kind, "it"), fields_of(kind), kind.GetName().split("<", 1)[0]
+    tail = max(range(len(fields)), key=lambda index: kind.GetFieldAtIndex(index).GetOffsetInBytes())
+    last = kind.GetFieldAtIndex(tail)
+
+    def show_last(_part, text, depth):
+        inner = last.GetType().GetCanonicalType()
+        wanted = arguments(name)[-1] if "<" in name else inner.GetName() if is_tailed(inner) else "["
+        show_unsized(anchor, address + last.GetOffsetInBytes(), length, wanted, inner, text, depth)
+
+    if path in ("core::cell::UnsafeCell", "core::mem::manually_drop::ManuallyDrop"):
+        show_last(part_of(value, tail), text, depth)
+    elif path in CELLS:
+        text.add(f"{plain_name(kind.GetName())} {{ {CELLS[path]}: ")
+        show_part(part_of(value, tail), show_last, text, depth)
+        text.add(f", poisoned: {'true' if number(value, 'poison', 'failed') else 'false'}, .. }}" if CELLS[path] == "data" else " }")
+    else:
+        show_fields(value, fields, plain_name(kind.GetName()), text, depth, {tail: show_last})
 
 
 def elements_at(value, address, kind, count):
@@ -702,7 +742,8 @@ def show_socket(value, text, depth):
     is_v6 = field(value, "ip").GetType().GetName().endswith("::Ipv6Addr")
     text.add("[" if is_v6 else "")
     show_part(field(value, "ip"), show, text, depth)
-    text.add(f"{']' if is_v6 else ''}:{number(value, 'port')}")
+    scope = number(value, "scope_id") if is_v6 else 0
+    text.add(f"{f'%{scope}' if scope else ''}{']' if is_v6 else ''}:{number(value, 'port')}")
 
 
 def show_io_error(value, text, depth):
@@ -751,7 +792,7 @@ def show_borrow(value, text, depth):
 
 
 def show_phantom(value, text, _depth):
-    text.add(f"PhantomData<{rust_name(type_argument(value, 0))}>")
+    text.add(f"PhantomData<{short_name(type_argument(value, 0))}>")
 
 
 # ---- iterators: what is left of them ---------------------------------------------------------------------------

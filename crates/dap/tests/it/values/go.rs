@@ -52,6 +52,12 @@ func show(v reflect.Value, held bool) string {
 		if held { return v.Type().String() + "(" + text + ")" }
 		return text
 	}
+	none := func() string {
+		name := v.Type().String()
+		if v.Kind() == reflect.Pointer || v.Kind() == reflect.Func { name = "(" + name + ")" }
+		if held { return name + "(nil)" }
+		return "nil"
+	}
 	title := ""
 	if held && v.Type() != reflect.TypeOf([]any{}) && v.Type() != reflect.TypeOf(map[string]any{}) {
 		title = v.Type().String()
@@ -87,26 +93,26 @@ func show(v reflect.Value, held bool) string {
 		if held { return v.Type().String() + text }
 		return text
 	case reflect.Chan:
-		if v.IsNil() { return "nil" }
+		if v.IsNil() { return none() }
 		name := "chan"
 		if held { name = v.Type().String() }
 		return fmt.Sprintf("%s(len %d, cap %d)", name, v.Len(), v.Cap())
 	case reflect.Func:
-		if v.IsNil() { return "nil" }
+		if v.IsNil() { return none() }
 		return typed(runtime.FuncForPC(v.Pointer()).Name())
 	case reflect.Interface:
 		if v.IsNil() { return "nil" }
 		return show(v.Elem(), true)
 	case reflect.Pointer:
-		if v.IsNil() { return "nil" }
+		if v.IsNil() { return none() }
 		return "&" + show(v.Elem(), held)
 	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.IsNil() { return "nil" }
+		if v.Kind() == reflect.Slice && v.IsNil() { return none() }
 		parts := []string{}
 		for i := 0; i < v.Len(); i++ { parts = append(parts, show(v.Index(i), false)) }
 		return title + "[" + strings.Join(parts, ", ") + "]"
 	case reflect.Map:
-		if v.IsNil() { return "nil" }
+		if v.IsNil() { return none() }
 		keys := v.MapKeys()
 		sort.Slice(keys, func(i, j int) bool {
 			if keys[i].CanInt() { return keys[i].Int() < keys[j].Int() }
@@ -271,6 +277,10 @@ const SCALARS: [(&str, &[&str]); 46] = [
             "Name(\"q\")",
             "Point{1, -2}",
             "&Point{3, 4}",
+            "(*Point)(nil)",
+            "[]int(nil)",
+            "map[string]int(nil)",
+            "(func(int))(nil)",
             "[]int{1}",
             "[]any{1, \"x\", nil, 2.5}",
             "map[string]any{\"z\": true, \"a\": []any{}}",
