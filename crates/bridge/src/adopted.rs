@@ -57,6 +57,7 @@ impl Bridge {
     fn follow_adopted(&self, info: &SessionInfo, command: u64) {
         let Some(history) = self.shared.history.clone() else { return };
         let (bridge, session) = (self.clone(), info.id.clone());
+        let unrecorded = self.shared.unrecorded.add(session.clone(), command);
         self.shared.followers.spawn(async move {
             let found = history.get(entry_id(&session, command)).await;
             let Some(mut entry) =
@@ -67,7 +68,9 @@ impl Bridge {
             // The server that began it is gone, and it is not.
             entry.run.state = State::Running;
             history.record(entry.clone());
-            Followed { bridge, history, entry, session, command, place: None }.follow().await;
+            Followed { bridge, history, entry, session, command, place: None, unrecorded }
+                .follow()
+                .await;
         });
     }
 }

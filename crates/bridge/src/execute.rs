@@ -461,6 +461,8 @@ impl Bridge {
         let place = is_unknown.then(|| (request.caller.clone(), started.cwd.clone()));
         let (bridge, session) = (self.clone(), started.session.clone());
         let command = started.command;
-        Some(FollowLater::new(Followed { bridge, history, entry, session, command, place }))
+        let unrecorded = self.shared.unrecorded.add(session.clone(), command);
+        let followed = Followed { bridge, history, entry, session, command, place, unrecorded };
+        Some(FollowLater::new(followed))
     }
 }

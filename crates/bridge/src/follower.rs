@@ -1,11 +1,15 @@
 //! Notes the end of a command in the history, in a task of its own.
 
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use termbridge_session::{CommandState, SessionId};
 use termbridge_store::Entry;
 use tokio::runtime::Handle;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::backend::{Awaited, Until};
@@ -19,6 +23,8 @@ use crate::recorded::ended;
 const FOLLOW: Duration = Duration::from_hours(1);
 /// Bytes of output read for the history, which keeps head and tail of them.
 const HISTORY_BYTES: usize = 64 * 1024;
+/// How long a search waits for ends to be recorded.
+const RECORD_LIMIT: Duration = Duration::from_secs(1);
 
 /// A command whose end belongs in the history.
 pub(crate) struct Followed {
@@ -29,6 +35,55 @@ pub(crate) struct Followed {
     pub(crate) command: u64,
     /// Whose command it is and where it runs, if its project is not known.
     pub(crate) place: Option<(Caller, PathBuf)>,
+    pub(crate) unrecorded: Unrecorded,
+}
+
+/// The commands whose end is not recorded yet.
+#[derive(Clone, Default)]
+pub(crate) struct UnrecordedEnds(Arc<Mutex<HashMap<(SessionId, u64), CancellationToken>>>);
+
+/// One of them, until this is dropped.
+pub(crate) struct Unrecorded {
+    key: (SessionId, u64),
+    all: UnrecordedEnds,
+}
+
+impl UnrecordedEnds {
+    pub(crate) fn add(&self, session: SessionId, command: u64) -> Unrecorded {
+        let key = (session, command);
+        self.lock().insert(key.clone(), CancellationToken::new());
+        Unrecorded { key, all: self.clone() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), CancellationToken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Unrecorded {
+    fn drop(&mut self) {
+        if let Some(recorded) = self.all.lock().remove(&self.key) {
+            recorded.cancel();
+        }
+    }
+}
+
+impl Bridge {
+    /// Waits until the end of every command that is over is recorded: its caller may know of it already.
+    pub(crate) async fn ends_are_recorded(&self) {
+        let all: Vec<_> = self.shared.unrecorded.lock().clone().into_iter().collect();
+        let recorded = async {
+            for ((session, command), recorded) in all {
+                let backend = self.backend_of(&session);
+                let until = backend.wait_command(&session, command, Awaited::End, Duration::ZERO);
+                if until.await.is_ok_and(|until| until != Until::Over) {
+                    continue;
+                }
+                recorded.cancelled().await;
+            }
+        };
+        let _ = timeout(RECORD_LIMIT, recorded).await;
+    }
 }
 
 impl Followed {
@@ -37,14 +92,18 @@ impl Followed {
         let backend = self.bridge.backend_of(session);
         if let Some((caller, cwd)) = self.place.take() {
             self.entry.run.project = directories::project_of(&caller, cwd).await;
-            let over = backend.wait_command(session, command, Awaited::End, Duration::ZERO).await;
-            if self.entry.run.project.is_some() && matches!(over, Ok(Until::TimedOut)) {
+        }
+        let mut patience = Duration::ZERO;
+        while backend
+            .wait_command(session, command, Awaited::End, patience)
+            .await
+            .is_ok_and(|until| until != Until::Over)
+        {
+            if patience.is_zero() && self.entry.run.project.is_some() {
                 self.history.record(self.entry.clone());
             }
+            patience = FOLLOW;
         }
-        while let Ok(Until::TimedOut) =
-            backend.wait_command(session, command, Awaited::End, FOLLOW).await
-        {}
         if let Ok((report, output)) = self.bridge.output(session, command, HISTORY_BYTES).await {
             let shell = match report.state {
                 CommandState::SessionEnded { .. } => backend.session(session).await.ok(),
@@ -52,6 +111,7 @@ impl Followed {
             };
             self.history.record(ended(self.entry, &report, shell, output.into_stored()));
         }
+        drop(self.unrecorded);
     }
 }
 

@@ -22,6 +22,7 @@ use crate::debug::{DebugSettings, Debuggers};
 use crate::directories;
 use crate::error::BridgeError;
 use crate::folder_limits::RoomLimits;
+use crate::follower::UnrecordedEnds;
 use crate::guard::Guard;
 use crate::history::{HistoryLog, HistoryPlace};
 use crate::pausing::PausedClients;
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) history: Option<HistoryLog>,
     /// Each sees to it that one command's end is recorded.
     pub(crate) followers: TaskTracker,
+    pub(crate) unrecorded: UnrecordedEnds,
     /// Sessions that agents make their current ones.
     pub(crate) shown: broadcast::Sender<SessionId>,
     pub(crate) paused: PausedClients,
@@ -87,9 +89,20 @@ impl Bridge {
         let (agents, followers) = (Agents::default(), TaskTracker::new());
         let shown = broadcast::Sender::new(SHOWN);
         let paused = PausedClients::default();
-        let shared =
-            Shared { backends, settings, guard, agents, history, followers, shown, paused };
-        Self { shared: Arc::new(shared) }
+        let unrecorded = UnrecordedEnds::default();
+        Self {
+            shared: Arc::new(Shared {
+                backends,
+                settings,
+                guard,
+                agents,
+                history,
+                followers,
+                unrecorded,
+                shown,
+                paused,
+            }),
+        }
     }
 
     pub(crate) fn backends(&self) -> &Backends {
@@ -415,6 +428,7 @@ impl Bridge {
         if !caller.client().is_admin {
             query.filter.principal = Some(caller.principal().to_owned());
         }
+        self.ends_are_recorded().await;
         match &self.shared.history {
             Some(history) => history.search(query).await,
             None => Err(BridgeError::NoHistory),

@@ -61,6 +61,22 @@ fn commands_are_found_again_after_restart_and_kill() {
 }
 
 #[test]
+fn a_search_right_behind_a_command_knows_its_end() {
+    let environment = TestEnvironment::new();
+    let mut server = bash(&environment);
+    for round in 0..30 {
+        let command = json!({"command": format!("printf 'mark%d\\n' {round}; (exit 7)")});
+        let query = json!({"query": format!("mark{round}"), "type": "output"});
+        let steps = json!({"stop_on_error": false, "steps": [
+            {"tool": "execute_command", "arguments": command},
+            {"tool": "search_history", "arguments": query}]});
+        let answer = server.call("run_steps", steps).expect("answers").structured;
+        let entry = &answer["steps"][1]["result"]["entries"][0];
+        assert_eq!(entry["exit_code"], 7, "{round}: {answer}");
+    }
+}
+
+#[test]
 fn a_command_cut_off_by_the_end_of_its_shell_is_a_failed_one() {
     let environment = TestEnvironment::new();
     let mut server = bash(&environment);

@@ -1,5 +1,7 @@
 //! What the shell says of itself: the marks in its output.
 
+use std::time::Duration;
+
 use termbridge_pty::Waiting;
 use termbridge_shell::{Shell, mark_key};
 use termbridge_vt::{Event, Mark, Tapped};
@@ -11,6 +13,9 @@ use crate::command::CommandState;
 use crate::registry::PIPE_NAME;
 use crate::task::SessionTask;
 use crate::task::lifecycle::Change;
+
+/// How long a mark holds up the thread while the shell gets to where it waits. Most need a tenth of it.
+const LOOK_TIME: Duration = Duration::from_micros(200);
 
 impl SessionTask {
     /// Follows the stream of a shell's terminal.
@@ -189,10 +194,8 @@ impl SessionTask {
         let Some(shell) = &mut self.shell else { return };
         let Some(claimed) = &shell.claimed_end else { return };
         let is_patient = claimed.looks.is_patient();
-        let waiting = self.program.waiting_for(&shell.link.folder.path().join(PIPE_NAME));
-        if !waiting.is_for_input() && waiting != Waiting::Unknown {
-            // It may be on its way there; on the same processor it needs its turn.
-            std::thread::yield_now();
+        let pipe = shell.link.folder.path().join(PIPE_NAME);
+        if look_for_waiting(|| self.program.waiting_for(&pipe)) == Waiting::No {
             return;
         }
         // A job that prints without end does not hold up the command's.
@@ -274,5 +277,18 @@ impl SessionTask {
             }
             None => shell.place = Place::Continuation,
         }
+    }
+}
+
+/// Looks until the shell waits, or for [`LOOK_TIME`]: it may be on its way there, and on the same processor it needs its
+/// turn. To look again from the task's loop wakes other threads.
+fn look_for_waiting(look: impl Fn() -> Waiting) -> Waiting {
+    let began = Instant::now();
+    loop {
+        let waiting = look();
+        if waiting != Waiting::No || began.elapsed() >= LOOK_TIME {
+            return waiting;
+        }
+        std::thread::yield_now();
     }
 }
