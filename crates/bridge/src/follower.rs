@@ -117,7 +117,7 @@ impl Followed {
 
 /// Begins to follow a command once its caller has the answer: before, the task would only compete with the command.
 pub(crate) struct FollowLater {
-    followed: Option<Followed>,
+    followed: Option<Box<Followed>>,
     runtime: Handle,
     token: TaskTrackerToken,
 }
@@ -125,7 +125,7 @@ pub(crate) struct FollowLater {
 impl FollowLater {
     pub(crate) fn new(followed: Followed) -> Self {
         let token = followed.bridge.shared.followers.token();
-        Self { followed: Some(followed), runtime: Handle::current(), token }
+        Self { followed: Some(Box::new(followed)), runtime: Handle::current(), token }
     }
 }
 

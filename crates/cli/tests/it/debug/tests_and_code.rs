@@ -323,14 +323,14 @@ fn a_tool_that_reads_code_is_not_sent_to_the_debugger() {
     assert!(!answer.text.contains("timeoutMs") && !answer.text.contains("debug_"), "{error}");
 }
 
-const GTEST: &str = r#"
+const GTEST: &str = r"
 #include <gtest/gtest.h>
 TEST(Calc, Adds) {
     int sum = 1 + 1;
     EXPECT_EQ(sum, 3);
     ASSERT_TRUE(sum > 2);
 }
-"#;
+";
 const CATCH2: &str = r#"
 #define CATCH_CONFIG_MAIN
 #include <catch2/catch.hpp>

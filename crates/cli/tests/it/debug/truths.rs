@@ -364,7 +364,7 @@ fn a_core_file_is_a_stop_that_cannot_run_on() {
         {"name": "lldb-dap", "type": "lldb-dap", "request": "attach", "program": program, "coreFile": core_path},
         {"name": "cppdbg", "type": "cppdbg", "request": "launch", "program": program, "coreDumpPath": core_path},
     ]});
-    environment.write(".vscode/launch.json", &configurations.to_string());
+    environment.write(".vscode/launch.json", configurations.to_string());
     for name in ["lldb-dap", "cppdbg"] {
         let opened = server.ok("debug_start", json!({"launch": name, "wait": true}));
         assert!(opened.text.contains("(exception) at crash.c:3 in main"), "{}", opened.text);
