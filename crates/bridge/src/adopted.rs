@@ -68,7 +68,7 @@ impl Bridge {
             // The server that began it is gone, and it is not.
             entry.run.state = State::Running;
             history.record(entry.clone());
-            Followed { bridge, history, entry, session, command, place: None, unrecorded }
+            Followed { bridge, history, entry, session, command, project_of: None, unrecorded }
                 .follow()
                 .await;
         });

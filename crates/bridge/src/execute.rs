@@ -458,11 +458,12 @@ impl Bridge {
         entry.run.shell = Some(info.command.clone());
         history.record(entry.clone());
         let is_unknown = entry.run.project.is_none();
-        let place = is_unknown.then(|| (request.caller.clone(), started.cwd.clone()));
+        let project_of = is_unknown.then(|| (request.caller.clone(), started.cwd.clone()));
         let (bridge, session) = (self.clone(), started.session.clone());
         let command = started.command;
         let unrecorded = self.shared.unrecorded.add(session.clone(), command);
-        let followed = Followed { bridge, history, entry, session, command, place, unrecorded };
+        let followed =
+            Followed { bridge, history, entry, session, command, project_of, unrecorded };
         Some(FollowLater::new(followed))
     }
 }

@@ -24,7 +24,7 @@ const FOLLOW: Duration = Duration::from_hours(1);
 /// Bytes of output read for the history, which keeps head and tail of them.
 const HISTORY_BYTES: usize = 64 * 1024;
 /// How long a search waits for ends to be recorded.
-const RECORD_LIMIT: Duration = Duration::from_secs(1);
+const RECORD_LIMIT: Duration = Duration::from_secs(5);
 
 /// A command whose end belongs in the history.
 pub(crate) struct Followed {
@@ -33,26 +33,26 @@ pub(crate) struct Followed {
     pub(crate) entry: Entry,
     pub(crate) session: SessionId,
     pub(crate) command: u64,
-    /// Whose command it is and where it runs, if its project is not known.
-    pub(crate) place: Option<(Caller, PathBuf)>,
-    pub(crate) unrecorded: Unrecorded,
+    /// The caller and directory that the project is found by, if it is not known yet.
+    pub(crate) project_of: Option<(Caller, PathBuf)>,
+    pub(crate) unrecorded: UnrecordedEnd,
 }
 
 /// The commands whose end is not recorded yet.
 #[derive(Clone, Default)]
 pub(crate) struct UnrecordedEnds(Arc<Mutex<HashMap<(SessionId, u64), CancellationToken>>>);
 
-/// One of them, until this is dropped.
-pub(crate) struct Unrecorded {
+/// Keeps one command among the unrecorded ones until it is dropped.
+pub(crate) struct UnrecordedEnd {
     key: (SessionId, u64),
     all: UnrecordedEnds,
 }
 
 impl UnrecordedEnds {
-    pub(crate) fn add(&self, session: SessionId, command: u64) -> Unrecorded {
+    pub(crate) fn add(&self, session: SessionId, command: u64) -> UnrecordedEnd {
         let key = (session, command);
         self.lock().insert(key.clone(), CancellationToken::new());
-        Unrecorded { key, all: self.clone() }
+        UnrecordedEnd { key, all: self.clone() }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(SessionId, u64), CancellationToken>> {
@@ -60,7 +60,7 @@ impl UnrecordedEnds {
     }
 }
 
-impl Drop for Unrecorded {
+impl Drop for UnrecordedEnd {
     fn drop(&mut self) {
         if let Some(recorded) = self.all.lock().remove(&self.key) {
             recorded.cancel();
@@ -90,19 +90,19 @@ impl Followed {
     pub(crate) async fn follow(mut self) {
         let (session, command) = (&self.session, self.command);
         let backend = self.bridge.backend_of(session);
-        if let Some((caller, cwd)) = self.place.take() {
+        if let Some((caller, cwd)) = self.project_of.take() {
             self.entry.run.project = directories::project_of(&caller, cwd).await;
         }
-        let mut patience = Duration::ZERO;
+        let mut limit = Duration::ZERO;
         while backend
-            .wait_command(session, command, Awaited::End, patience)
+            .wait_command(session, command, Awaited::End, limit)
             .await
             .is_ok_and(|until| until != Until::Over)
         {
-            if patience.is_zero() && self.entry.run.project.is_some() {
+            if limit.is_zero() && self.entry.run.project.is_some() {
                 self.history.record(self.entry.clone());
             }
-            patience = FOLLOW;
+            limit = FOLLOW;
         }
         if let Ok((report, output)) = self.bridge.output(session, command, HISTORY_BYTES).await {
             let shell = match report.state {

@@ -288,7 +288,7 @@ pub(crate) enum PolicyAction {
         /// Directory in which it would run [default: the working directory]
         #[arg(long, value_name = "DIRECTORY")]
         cwd: Option<PathBuf>,
-        /// Shell that would run it: bash, zsh, fish, sh [default: the configured shell]
+        /// Shell that would run it: bash, zsh, fish, dash, sh, ash, ksh or mksh [default: the configured shell]
         #[arg(long, value_name = "SHELL")]
         shell: Option<String>,
         /// Print JSON

@@ -62,7 +62,7 @@ pub(crate) struct ServeArguments {
         value_delimiter = ','
     )]
     pub(crate) allow_origins: Option<Vec<String>>,
-    /// Maximum number of HTTP connections [default: 1024]
+    /// Maximum number of HTTP connections, at most 3/8 of the open files that the system allows [default: 1024]
     #[arg(long, env = "TERMBRIDGE_MAX_CONNECTIONS", value_name = "N")]
     pub(crate) max_connections: Option<usize>,
     /// Maximum number of requests, streams and WebSocket connections per token [default: 256]

@@ -200,9 +200,7 @@ fn replaces(folder: &ServerFolder, serving: &ServeConfig) -> Result<bool> {
 async fn adopt(sessions: &Sessions, bridge: &Bridge, folder: &ServerFolder) -> Result<()> {
     let adoption = sessions.adopt().await.context("cannot adopt what an earlier server left")?;
     for (session, why) in &adoption.lost {
-        tell(&format!(
-            "termbridge: session {session} could not be taken over and was ended: {why}"
-        ));
+        tell(&format!("termbridge: session {session} could not be adopted and was ended: {why}"));
     }
     let all = sessions.list().await;
     let running = all.iter().filter(|info| info.state == State::Running).count();

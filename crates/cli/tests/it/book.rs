@@ -214,7 +214,8 @@ fn the_commands_of_getting_started_run() {
     let install = next();
     assert!(person.runs(&install).contains("Cursor: added to"), "{install}");
     let doctor = next();
-    assert!(person.runs(&doctor).contains("Cursor"), "{doctor}");
+    // Its exit code depends on every debugger of the machine, and on how busy that is.
+    assert!(person.runs(&format!("{doctor}; true")).contains("Cursor"), "{doctor}");
     let connect = next();
     assert!(person.runs(&connect).contains("Cursor: updated in"), "{connect}");
     // An agent that was connected.

