@@ -46,8 +46,8 @@ const NOWHERE: &str = "it is not in the project's or the global node_modules, no
 /// Ends the server and its programs with whoever started it: they would outlive it. Also tells how
 /// programs ended, which the server keeps to itself when it captures their output; before the one that is
 /// debugged, it runs others to learn what they can. The server leaves temporary
-/// files: they go to the folder that its last argument names. It compares texts only to sort variables by name,
-/// whose order is the program's then.
+/// files: they go to the folder that its last argument names. It uses `localeCompare` only to sort variables by
+/// name; without that they keep the program's order.
 const RUN: &str = "\
     String.prototype.localeCompare = () => 0;\
     const children = require('child_process'), programs = new Set(), spawn = children.spawn;\

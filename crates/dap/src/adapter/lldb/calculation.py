@@ -1,4 +1,4 @@
-"""Expressions of numbers that are calculated without the program: what they read of it is put in as numbers."""
+"""Calculates expressions of numbers without running them in the program: values that they read are inserted as literals."""
 
 import re
 

@@ -1,9 +1,9 @@
-"""What LLDB's compiler cannot take over from the debug information, and expressions without it.
+"""Types that LLDB 19 cannot import from GCC's debug information, and how to calculate without them.
 
-GCC writes no template parameter that has no name, and LLDB keeps none of a pack. A specialization that derives from another one
-of its template (`std::optional` of a class has one) or holds one (a tuple in a tuple) is then one class with it for LLDB 19,
-which never comes to the end of what derives from itself: it falls, and the program with it. For a method, it takes over the class whatever the expression is. So an expression that needs such
-a type is calculated without the frame: what it reads of the program is put in as numbers.
+GCC omits template parameters that have no name, and LLDB drops those of a pack. If a specialization derives from another one of its
+template (`std::optional` of a class), or holds one (a tuple in a tuple), LLDB takes both for one class. It then recurses without
+end and crashes, and the program dies with it. In a method, LLDB imports the class for every expression. Expressions that need
+such a type are therefore calculated without the frame: values of the program are inserted as numbers.
 """
 
 import re

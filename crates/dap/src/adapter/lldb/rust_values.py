@@ -299,7 +299,7 @@ def is_tailed(kind):
     return last.GetOffsetInBytes() + size_of(last.GetType()) > kind.GetByteSize() or is_tailed(last.GetType())
 
 
-# Those whose other fields are their own affair, and the path to what they hold.
+# Types of which only the field with the value is shown, and that field's name.
 CELLS = {"core::cell::Cell": "value", "core::cell::RefCell": "value", "std::sync::poison::mutex::Mutex": "data", "std::sync::mutex::Mutex": "data", "std::sync::poison::rwlock::RwLock": "data", "std::sync::rwlock::RwLock": "data"}
 
 
