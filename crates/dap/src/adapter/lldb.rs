@@ -336,6 +336,7 @@ pub(crate) struct Formatter {
 /// The parts of the formatters.
 const COMMON: (&str, &str) = ("common.py", include_str!("lldb/common.py"));
 const DECLARATIONS: (&str, &str) = ("declarations.py", include_str!("lldb/declarations.py"));
+const STATEMENTS: (&str, &str) = ("statements.py", include_str!("lldb/statements.py"));
 const UNTOUCHED: (&str, &str) = ("untouched.py", include_str!("lldb/untouched.py"));
 const RUST: (&str, &str) = ("rust_values.py", include_str!("lldb/rust_values.py"));
 const RUST_CRATES: (&str, &str) = ("rust_crates.py", include_str!("lldb/rust_crates.py"));
@@ -376,9 +377,10 @@ impl Formatter {
         } else {
             (CPP, &[CPP_TEXT, CPP_ACCESS, CALCULATION, CPP][..])
         };
-        for (name, text) in [COMMON, DECLARATIONS, UNTOUCHED, IMPORTING, EVALUATOR, OWN_BREAKPOINTS]
-            .iter()
-            .chain(parts)
+        for (name, text) in
+            [COMMON, DECLARATIONS, STATEMENTS, UNTOUCHED, IMPORTING, EVALUATOR, OWN_BREAKPOINTS]
+                .iter()
+                .chain(parts)
         {
             std::fs::write(folder.join(name), text)?;
         }

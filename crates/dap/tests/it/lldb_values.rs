@@ -29,6 +29,66 @@ async fn parts_of(session: &DebugSession, expression: &str) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
+const LONG_DECLARATIONS: &str = r#"
+#include <cstdio>
+#include <string>
+struct Config { int a, b; double c; };
+struct Made { int a, b; Made(int x, int y) : a(x), b(y) {} };
+struct Named { std::string name; int value; };
+int f(int x) { return x * 2; }
+std::string text(int x) { return "s" + std::to_string(x); }
+int main() {
+    int sum = 0;
+    for (int i = 1; i <= 2; i++) {
+        Config config = {
+            f(i),
+            f(i + 1), // mark: config
+            f(i + 2) + 0.5};
+        int array[2] = {
+            f(i), /* ; */
+            f(i + 10)}; // mark: array
+        int number =
+            f(i) +
+            f(i + 3); // mark: number
+        Made made(
+            f(i),
+            f(i + 5)); // mark: made
+        Named named = {
+            text(i),
+            f(i + 1)}; // mark: named
+        sum += config.a + array[1] + number + made.b + named.value; // mark: set
+    }
+    std::printf("%d\n", sum);
+}
+"#;
+
+/// Also where the last round of the loop has left a value.
+#[tokio::test]
+async fn a_variable_has_no_value_in_the_later_lines_of_its_declaration() {
+    let names = ["config", "array", "number", "made", "named"];
+    let subject = Subject::written(Language::Cpp, "written", LONG_DECLARATIONS);
+    for mark in names.into_iter().chain(["set"]) {
+        subject.break_at(mark).await;
+    }
+    let session = subject.start("").await;
+    for round in 1..=2 {
+        for name in names {
+            let report = subject.stop_at(&session, name).await;
+            assert_eq!(local(&report, name).value, "<not set yet>", "{round}");
+            assert_eq!(evaluated(&session, name).await.as_deref(), Ok("<not set yet>"), "{name}");
+            subject.resume(&session, Resume::Continue).await;
+        }
+        let report = subject.stop_at(&session, "set").await;
+        assert_eq!(local(&report, "number").value, (2 * round + 2 * (round + 3)).to_string());
+        let named = format!("{{name: \"s{round}\", value: {}}}", 2 * (round + 1));
+        assert_eq!(local(&report, "named").value, named);
+        if round == 1 {
+            subject.resume(&session, Resume::Continue).await;
+        }
+    }
+    session.stop().await.expect("ends");
+}
+
 const DECLARATIONS: &str = r"
 #include <stdio.h>
 struct pair { int a; int b; };

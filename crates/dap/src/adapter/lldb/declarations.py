@@ -1,11 +1,12 @@
 """Which local variables have no value yet, by the places of their declarations: until then their memory is what was there before.
 
-The code of a declaration is the first run of instructions that the line table has for its line. Lines alone do not tell: a loop
-comes back to the line that declares its variable. A declaration without code (`int x;`, `let x;`) says nothing: there the places that
+The code of a declaration is the first run of instructions that the line table has for its line; in C and C++, for the lines of its
+statement (`statements.py`). Lines alone do not tell: a loop comes back to the line that declares its variable. A declaration without code (`int x;`, `let x;`) says nothing: there the places that
 the function's code names tell (`untouched.py`).
 """
 
 import lldb
+from statements import last_line
 from untouched import is_optimised, is_untouched
 
 UNSET = "<not set yet>"
@@ -13,7 +14,7 @@ PERHAPS_UNSET = " <perhaps not set yet>"
 
 # Bytes below the stack that a function may use which calls no other.
 RED_ZONE = 128
-# The first run of instructions of a line, by the start of the function and the line.
+# The first run of instructions of a declaration, by the start of the function and the line.
 RUNS = {}
 
 
@@ -27,11 +28,14 @@ def unset_mark(value):
     here, line = frame.GetLineEntry(), declaration.GetLine()
     if declaration.GetFileSpec() != here.GetFileSpec() or not is_in_frame(value, frame):
         return None
-    start, end = first_run(frame, here.GetFileSpec(), line)
+    last = last_line(frame, value)
+    start, end = first_run(frame, here.GetFileSpec(), line, last)
     pc = frame.GetPCAddress().GetFileAddress()
     if line > here.GetLine():
         # One without code is just declared.
         return UNSET if start is None or pc < start else None
+    if line < here.GetLine() <= last and start is not None and start <= pc < end:
+        return UNSET if frame.GetFrameID() == 0 else PERHAPS_UNSET
     if line < here.GetLine():
         # Rust's compiler sets constants at the beginning of a function, in the line of their declaration.
         is_early = is_untouched(value, frame) if start is None else pc < start and not is_optimised(frame)
@@ -51,23 +55,31 @@ def is_in_frame(value, frame):
     return address == lldb.LLDB_INVALID_ADDRESS or frame.GetSP() - RED_ZONE <= address < frame.GetCFA()
 
 
-def first_run(frame, file, line):
-    """Where the first instructions of a line in a frame's function begin and end, none if it has none."""
+def first_run(frame, file, line, last):
+    """Where the first instructions of these lines in a frame's function begin and end, none if they have none."""
     function, unit = frame.GetFunction(), frame.GetCompileUnit()
-    first, last = function.GetStartAddress().GetFileAddress(), function.GetEndAddress().GetFileAddress()
+    first, end = function.GetStartAddress().GetFileAddress(), function.GetEndAddress().GetFileAddress()
     key = (first, line)
     if key not in RUNS:
         RUNS[key] = (None, None)
-        index = unit.FindLineEntryIndex(0, line, file, True)
-        while index < unit.GetNumLineEntries():
+        firsts = (first_index(unit, file, each, first, end) for each in range(line, last + 1))
+        index = min((index for index in firsts if index is not None), default=None)
+        if index is not None:
             entry = unit.GetLineEntryAtIndex(index)
             start = entry.GetStartAddress().GetFileAddress()
-            if first <= start < last:
-                while entry.IsValid() and entry.GetLine() == line:
-                    end = entry.GetEndAddress().GetFileAddress()
-                    index += 1
-                    entry = unit.GetLineEntryAtIndex(index)
-                RUNS[key] = (start, end)
-                break
-            index = unit.FindLineEntryIndex(index + 1, line, file, True)
+            while entry.IsValid() and line <= entry.GetLine() <= last:
+                stop = entry.GetEndAddress().GetFileAddress()
+                index += 1
+                entry = unit.GetLineEntryAtIndex(index)
+            RUNS[key] = (start, stop)
     return RUNS[key]
+
+
+def first_index(unit, file, line, first, end):
+    """The first entry of the line table for a line, between two addresses."""
+    index = unit.FindLineEntryIndex(0, line, file, True)
+    while index < unit.GetNumLineEntries():
+        if first <= unit.GetLineEntryAtIndex(index).GetStartAddress().GetFileAddress() < end:
+            return index
+        index = unit.FindLineEntryIndex(index + 1, line, file, True)
+    return None
