@@ -28,7 +28,7 @@ pub(super) fn summary(
             }
             (Ok(plan), outcome) => {
                 let is_done = matches!(outcome, Outcome::Done { .. });
-                let mut line = in_words(plan.action(), &path, is_done);
+                let mut line = action_text(plan.action(), &path, is_done);
                 if is_done
                     && plan.action().is_change()
                     && let Some(step) = job.place.client.next_step()
@@ -86,7 +86,7 @@ fn for_folders(place: &Place, home: &Path) -> String {
     )
 }
 
-fn in_words(action: Action, path: &str, is_done: bool) -> String {
+fn action_text(action: Action, path: &str, is_done: bool) -> String {
     let (done, open) = match action {
         Action::AlreadyThere => return format!("already in {path}"),
         Action::NotThere => return format!("not in {path}"),

@@ -19,7 +19,7 @@ use crate::protocol::Variable;
 /// What node gives to each module that is loaded by `require`.
 const HELPERS: [&str; 5] = ["exports", "require", "module", "__filename", "__dirname"];
 /// What esbuild (which tsx runs) and tsc write into a module.
-const HELPERS_OF_COMPILERS: [&str; 37] = [
+const COMPILER_HELPERS: [&str; 37] = [
     "__create",
     "__defProp",
     "__defProps",
@@ -185,7 +185,7 @@ impl Quirks for JsDebug {
     // A scope that has several of node's is that of a CommonJS module, of which a function keeps what it uses.
     fn helpers(&self, names: &[&str]) -> Vec<&'static str> {
         let of_node = HELPERS.iter().filter(|helper| names.contains(helper)).count() > 1;
-        [&HELPERS_OF_COMPILERS[..], if of_node { &HELPERS[..] } else { &[] }].concat()
+        [&COMPILER_HELPERS[..], if of_node { &HELPERS[..] } else { &[] }].concat()
     }
 
     fn look(&self, variable: &Variable) -> Option<Look> {
