@@ -58,7 +58,7 @@ impl Bridge {
         let Some(history) = self.shared.history.clone() else { return };
         let (bridge, session) = (self.clone(), info.id.clone());
         let unrecorded = self.shared.unrecorded.add(session.clone(), command);
-        self.shared.followers.spawn(async move {
+        tokio::spawn(async move {
             let found = history.get(entry_id(&session, command)).await;
             let Some(mut entry) =
                 found.ok().flatten().filter(|entry| entry.run.state != State::Done)

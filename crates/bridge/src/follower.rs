@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use termbridge_session::{CommandState, SessionId};
 use termbridge_store::Entry;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::backend::{Awaited, Until};
 use crate::caller::Caller;
@@ -69,9 +69,15 @@ impl Drop for UnrecordedEnd {
 }
 
 impl Bridge {
+    /// Waits until the end of every command is recorded, or for `limit`.
+    pub(crate) async fn all_ends_are_recorded(&self, limit: Duration) {
+        let all: Vec<_> = self.shared.unrecorded.lock().values().cloned().collect();
+        let _ = timeout(limit, join_all(all.iter().map(CancellationToken::cancelled))).await;
+    }
+
     /// Waits until the end of every command that is over is recorded: its caller may know of it already.
     pub(crate) async fn ends_are_recorded(&self) {
-        let all: Vec<_> = self.shared.unrecorded.lock().clone().into_iter().collect();
+        let all = self.shared.unrecorded.lock().clone();
         let recorded = async {
             for ((session, command), recorded) in all {
                 let backend = self.backend_of(&session);
@@ -92,18 +98,15 @@ impl Followed {
         let backend = self.bridge.backend_of(session);
         if let Some((caller, cwd)) = self.project_of.take() {
             self.entry.run.project = directories::project_of(&caller, cwd).await;
-        }
-        let mut limit = Duration::ZERO;
-        while backend
-            .wait_command(session, command, Awaited::End, limit)
-            .await
-            .is_ok_and(|until| until != Until::Over)
-        {
-            if limit.is_zero() && self.entry.run.project.is_some() {
+            if self.entry.run.project.is_some() {
                 self.history.record(self.entry.clone());
             }
-            limit = FOLLOW;
         }
+        while backend
+            .wait_command(session, command, Awaited::End, FOLLOW)
+            .await
+            .is_ok_and(|until| until != Until::Over)
+        {}
         if let Ok((report, output)) = self.bridge.output(session, command, HISTORY_BYTES).await {
             let shell = match report.state {
                 CommandState::SessionEnded { .. } => backend.session(session).await.ok(),
@@ -119,24 +122,18 @@ impl Followed {
 pub(crate) struct FollowLater {
     followed: Option<Box<Followed>>,
     runtime: Handle,
-    token: TaskTrackerToken,
 }
 
 impl FollowLater {
     pub(crate) fn new(followed: Followed) -> Self {
-        let token = followed.bridge.shared.followers.token();
-        Self { followed: Some(Box::new(followed)), runtime: Handle::current(), token }
+        Self { followed: Some(Box::new(followed)), runtime: Handle::current() }
     }
 }
 
 impl Drop for FollowLater {
     fn drop(&mut self) {
         if let Some(followed) = self.followed.take() {
-            let token = self.token.clone();
-            self.runtime.spawn(async move {
-                followed.follow().await;
-                drop(token);
-            });
+            self.runtime.spawn(followed.follow());
         }
     }
 }

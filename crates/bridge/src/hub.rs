@@ -11,7 +11,6 @@ use termbridge_session::{
 };
 use termbridge_store::{Page, Query};
 use tokio::sync::{broadcast, watch};
-use tokio_util::task::TaskTracker;
 
 use crate::agents::{Agents, NameClaim, Room, check_name};
 use crate::backend::{NewSession, TerminalBackend};
@@ -48,8 +47,6 @@ pub(crate) struct Shared {
     pub(crate) guard: Guard,
     pub(crate) agents: Agents,
     pub(crate) history: Option<HistoryLog>,
-    /// Each sees to it that one command's end is recorded.
-    pub(crate) followers: TaskTracker,
     pub(crate) unrecorded: UnrecordedEnds,
     /// Sessions that agents make their current ones.
     pub(crate) shown: broadcast::Sender<SessionId>,
@@ -86,23 +83,12 @@ impl Bridge {
     ) -> Self {
         let guard = Guard::new(policy, settings.home.clone());
         let history = history.map(HistoryLog::new);
-        let (agents, followers) = (Agents::default(), TaskTracker::new());
+        let (agents, unrecorded) = (Agents::default(), UnrecordedEnds::default());
         let shown = broadcast::Sender::new(SHOWN);
         let paused = PausedClients::default();
-        let unrecorded = UnrecordedEnds::default();
-        Self {
-            shared: Arc::new(Shared {
-                backends,
-                settings,
-                guard,
-                agents,
-                history,
-                followers,
-                unrecorded,
-                shown,
-                paused,
-            }),
-        }
+        let shared =
+            Shared { backends, settings, guard, agents, history, unrecorded, shown, paused };
+        Self { shared: Arc::new(shared) }
     }
 
     pub(crate) fn backends(&self) -> &Backends {
@@ -439,8 +425,7 @@ impl Bridge {
     pub async fn close(&self) {
         if let Some(history) = &self.shared.history {
             // How the commands ended that were cut off.
-            self.shared.followers.close();
-            let _ = tokio::time::timeout(LAST_ENDS, self.shared.followers.wait()).await;
+            self.all_ends_are_recorded(LAST_ENDS).await;
             history.close().await;
         }
     }

@@ -21,8 +21,9 @@ impl Place {
                 Client::Codex => ".agents",
                 Client::GeminiCli => ".gemini",
                 Client::OpenCode => ".opencode",
-                Client::Windsurf => ".windsurf",
-                Client::ClaudeDesktop | Client::VsCodium | Client::Zed => return None,
+                Client::ClaudeDesktop | Client::VsCodium | Client::Windsurf | Client::Zed => {
+                    return None;
+                }
             }),
             None => {
                 let home = &environment.home;

@@ -256,7 +256,7 @@ impl Job {
     /// A skill that was not installed, which is not worth a line.
     fn is_absent_skill(&self) -> bool {
         let is_absent = |plan: &Plan| plan.action() == Action::NotThere;
-        !matches!(self.kind, Kind::Entry) && self.plan.as_ref().is_ok_and(is_absent)
+        matches!(self.kind, Kind::Skill(_)) && self.plan.as_ref().is_ok_and(is_absent)
     }
 
     fn apply(&mut self) {

@@ -255,8 +255,7 @@ fn is_value(default: &str) -> bool {
 
 /// `termbridge serve`, which has every setting's flag.
 fn serve() -> Command {
-    let mut serve = Arguments::command().find_subcommand("serve").cloned();
-    serve.take().unwrap_or_default()
+    Arguments::command().find_subcommand("serve").cloned().unwrap_or_default()
 }
 
 fn argument<'a>(serve: &'a Command, flag: &str) -> &'a Arg {

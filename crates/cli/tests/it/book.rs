@@ -1,7 +1,7 @@
 //! The documents link to what exists, the book has every page, and its commands work.
 //!
 //! A block of the book that begins with ```` ```sh ```` is run here; one that begins with ```` ```sh example ```` is only
-//! shown. Wherever a document names a command of ours, its options exist.
+//! shown. Wherever a document names a termbridge command, its options exist.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -122,7 +122,7 @@ fn a_block_of_commands_is_run_or_an_example() {
     }
 }
 
-/// The commands of ours in a document: in code within the text, and in blocks.
+/// The termbridge commands in a document: in code within the text, and in blocks.
 fn own_commands(text: &str) -> Vec<String> {
     let shell = blocks(text).into_iter().filter(|(kind, _)| kind.starts_with("sh"));
     let lines = shell.flat_map(|(_, block)| block.lines()).map(str::to_owned);

@@ -83,7 +83,7 @@ fn the_skill_is_written_where_clients_look_for_it_and_removed_again() {
         assert_eq!(environment.read(file), skill, "{file}");
     }
     assert!(!environment.path().join(".config/zed/skills").exists(), "Zed knows no skills");
-    // An older version of ours is updated, someone else's is left alone.
+    // Our older version is updated, someone else's file is left alone.
     environment.write(&claude, "---\nname: termbridge\n---\nold\n");
     environment.write(&codex, "mine\n");
     let (code, out, _) = run(&environment, &["install", "--yes", "--skill"]);

@@ -176,8 +176,8 @@ impl Inner {
         Ok(read::<Breakpoints>(&answer).breakpoints)
     }
 
-    /// Sets what our evaluator does at breakpoints, by their numbers: it checks conditions, and where LLDB would fall at an
-    /// expression it counts hits and writes messages.
+    /// Sets what our evaluator does at breakpoints, by their numbers: it checks conditions, and where LLDB would crash at an
+    /// expression it also counts hits and writes messages.
     async fn send_conditions(
         &self,
         number: u32,

@@ -207,7 +207,7 @@ impl Inner {
         let plain = (is_console || is_own).then(|| self.adapter.quirks().plain_output(&words));
         let plain = plain.flatten();
         if is_own {
-            // A log message of ours is no complaint.
+            // One of our log messages is not a complaint.
             body["category"] = json!(if plain.is_some() { "console" } else { "adapter" });
         }
         body["output"] = json!(plain.unwrap_or(words));

@@ -106,7 +106,7 @@ work(); // mark: here
 ";
     let (subject, session, report) = stopped_in(text, &["here", "inner"]).await;
     assert_eq!(names(&report), ["own", "work", "this"]);
-    session.resume(Resume::Continue, None).await.expect("goes on");
+    session.resume(Resume::Continue, None).await.expect("resumed");
     let report = subject.stop_at(&session, "inner").await;
     let tree = session.variable_tree(None, ScopeFilter::All, 1, 16_000).await.expect("a tree");
     let scopes = tree.scopes.iter().filter(|(name, _)| name != "Global");

@@ -113,7 +113,7 @@ export function reportedEnding(data: Fields): Ending {
   return endingOf({ exitCode, signal, stopped: data['stopped'] === true });
 }
 
-/** What is said of a session that cannot be watched. */
+/** The ending of a session that cannot be watched. */
 export function notShown(reason: string): Ending {
   return { text: `not shown: ${plainText(reason, 200)}`, outcome: 'stopped' };
 }

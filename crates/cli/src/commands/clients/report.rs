@@ -66,7 +66,8 @@ pub(super) fn summary(
     text
 }
 
-/// What Claude Code has for one folder each, which is none of ours to change, and counts there in place of what is.
+/// Names the folders for which Claude Code has an entry of its own. Such an entry takes precedence there, and install
+/// does not change it.
 fn for_folders(place: &Place, home: &Path) -> String {
     const SHOWN: usize = 3;
     let found = installed_for_folders(place);

@@ -6,7 +6,7 @@ import lldb
 from evaluator import TOKEN, Cast, Char, Failed, NotOurs, Reader, Sized, need_value, set_number
 from importing import BEGINNING, literal, without_frame
 
-SIGN = re.compile(r"\s*(?P<sign><<|>>|[-+*/%&|^~?:])")
+SIGN = re.compile(r"\s*(?!->|&&|\|\|)(?P<sign><<|>>|[-+*/%&|^~?:])")
 # What a name can be that is not the program's.
 WORDS = {"int", "unsigned", "signed", "long", "short", "char", "bool", "float", "double", "sizeof", "static_cast", "true", "false", "nullptr"}
 # What is at an address.
@@ -56,7 +56,7 @@ class Either:
 
     @staticmethod
     def match(text, at):
-        return SIGN.match(text, at) if SIGN.match(text, at) and not re.compile(r"\s*(->|&&|\|\|)").match(text, at) else TOKEN.match(text, at)
+        return SIGN.match(text, at) or TOKEN.match(text, at)
 
 
 class Calculator(Reader):

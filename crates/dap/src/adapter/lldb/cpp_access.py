@@ -24,7 +24,7 @@ class Access(Language):
     TYPES = ((bool, "bool"), (Sized, "unsigned long"), (Char, "char"), (str, "const char *"), (float, "double"), (int, "long"))
     CONSTANTS = {**Language.CONSTANTS, "nullptr": Address(0)}
     has_truthy_numbers = True
-    SUFFIXES = {"f": lambda number: as_single(number), "l": int, "ll": int, "u": Unsigned, "ul": Unsigned, "ull": Unsigned, "uz": Unsigned}
+    SUFFIXES = {"f": as_single, "l": int, "ll": int, "u": Unsigned, "ul": Unsigned, "ull": Unsigned, "uz": Unsigned}
     # The calls, and how many arguments they have.
     CALLS = {"size": 0, "length": 0, "empty": 0, "has_value": 0, "value": 0, "front": 0, "back": 0, "at": 1, "count": 1, "contains": 1, "starts_with": 1, "ends_with": 1, "c_str": 0, "str": 0}
 
@@ -37,8 +37,8 @@ class Access(Language):
     def summary(self, value, session):
         return values.summary(value, session)
 
-    def falls_at(self, point, expressions):
-        """Whether LLDB would fall at one of some expressions where a breakpoint is."""
+    def would_crash_at(self, point, expressions):
+        """Whether LLDB would crash at one of the expressions, where the breakpoint is."""
         return any(importing.endless_type_at(location.GetAddress(), point.GetTarget(), expression) for location in point for expression in expressions if expression)
 
     def is_lldbs(self, frame, expression):
@@ -47,7 +47,7 @@ class Access(Language):
         return bool(is_path) and frame.GetValueForVariablePath(expression, lldb.eDynamicDontRunTarget).GetError().Success()
 
     def without_lldb(self, frame, expression):
-        """The value of an expression that LLDB gets wrong or falls at, or an error; none of the others."""
+        """The value of an expression that LLDB gets wrong or crashes at, or an error; None leaves it to LLDB."""
         if values.arrays_of("variables") or values.arrays_of("pointers"):
             names = set(re.findall(r"[A-Za-z_]\w*", expression))
             for value in frame.GetVariables(True, True, False, True):
@@ -87,8 +87,8 @@ class Access(Language):
     def address(self, value):
         """A text or a number as an address that it is compared with."""
         if isinstance(value, str):
-            # It is somewhere.
-            return Address(-1 & (1 << 64) - 1)
+            # A literal is never null, and never where a pointer of the program leads.
+            return Address((1 << 64) - 1)
         if value == 0:
             return Address(0)
         raise NotOurs

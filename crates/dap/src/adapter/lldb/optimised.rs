@@ -45,7 +45,7 @@ pub(super) fn files(program: &Path) -> Result<BTreeSet<PathBuf>, Failure> {
     Ok(optimised.filter(|file| !plain.contains(file)).collect())
 }
 
-/// By the options that GCC recorded, the last of which counts; without any nothing is said.
+/// Reads GCC's recorded options, of which the last level counts; `None` if it recorded none.
 fn by_options(producer: &str) -> Option<bool> {
     let (_, options) = producer.strip_prefix("GNU ")?.split_once(" -")?;
     let mut levels = options.split(' ').filter_map(|option| {

@@ -1,4 +1,4 @@
-"""Breakpoints whose conditions our evaluator checks; where LLDB would fall at an expression, their hits and messages, too."""
+"""Breakpoints whose conditions our evaluator checks. Where LLDB would crash at an expression, it also counts hits and writes messages."""
 
 import json
 import os
@@ -18,12 +18,12 @@ CONDITIONS = {}
 
 
 def set_conditions(debugger, given, result, _session):
-    """A command: sets the conditions of breakpoints, by their numbers; of others those that LLDB would fall at."""
+    """A command: takes over the breakpoints, by their numbers, that our evaluator checks or that LLDB would crash at."""
     target = debugger.GetSelectedTarget()
     for number, wanted in json.loads(given).items():
         point = target.FindBreakpointByID(int(number))
         had = CONDITIONS.pop(int(number), None)
-        if wanted and (wanted["isOwn"] or evaluator.LANGUAGE.falls_at(point, [wanted["condition"] or "", *INSERTED.findall(wanted["message"] or "")])):
+        if wanted and (wanted["isOwn"] or evaluator.LANGUAGE.would_crash_at(point, [wanted["condition"] or "", *INSERTED.findall(wanted["message"] or "")])):
             CONDITIONS[int(number)] = {**wanted, "left": (wanted["hits"] or 1) - 1}
             point.SetScriptCallbackFunction(f"{__name__}.is_met")
             point.SetCondition("")

@@ -23,7 +23,7 @@ class Access(Language):
     def exact(self, variable):
         return variable
 
-    def falls_at(self, _point, _expressions):
+    def would_crash_at(self, _point, _expressions):
         return False
 
     def is_lldbs(self, _frame, _expression):

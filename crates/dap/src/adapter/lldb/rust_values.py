@@ -85,9 +85,6 @@ def __lldb_init_module(debugger, _session):
     run(f"type synthetic add -w {CATEGORY} -l {here}.Variant --recognizer-function {here}.is_enum")
 
 
-PLAINLY = {}
-
-
 # ---- values ----------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +222,7 @@ def show_struct(value, kind, text, depth):
             special(value, text, depth)
 
 
-def show_fields(value, fields, name, text, depth, others=PLAINLY):
+def show_fields(value, fields, name, text, depth, others=None):
     """A struct, a tuple or a variant by its fields, of which some are shown in another way."""
     is_tuple = bool(fields) and all(field.startswith("__") and field[2:].isdigit() for field in fields)
     text.add("" if name.startswith("(") else name)
@@ -241,7 +238,7 @@ def show_fields(value, fields, name, text, depth, others=PLAINLY):
             break
         if not is_tuple:
             text.add(f"{field}: ")
-        show_part(part_of(value, index), others.get(index, show), text, depth)
+        show_part(part_of(value, index), (others or {}).get(index, show), text, depth)
     if is_tuple:
         text.add(",)" if len(fields) == 1 and name.startswith("(") else ")")
     else:
