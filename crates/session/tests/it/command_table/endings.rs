@@ -55,7 +55,9 @@ async fn a_command_whose_session_is_closed_has_no_exit_code() {
     for kind in ALL {
         let (sessions, home) = (sessions(), home());
         let session = ready(&sessions, launch(kind, home.path())).await;
-        let command = session.submit("echo ready; sleep 1000").await.expect("it begins");
+        // A child that has not reached its `exec` would lose the signal to the shell's handler.
+        let text = "sh -c 'echo ready; exec sleep 1000'";
+        let command = session.submit(text).await.expect("it begins");
         see(&session, "ready").await;
         let stopped = limited("stop", session.stop(Signal::HUP, LIMIT)).await.expect("stops");
         let state = over(&session, command).await.state;
