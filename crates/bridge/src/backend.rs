@@ -89,6 +89,18 @@ pub trait TerminalBackend: Send + Sync + 'static {
         timeout: Duration,
     ) -> Result<Until, SessionError>;
 
+    /// Waits until the command is over or waits for someone to type, at most `timeout`. A backend that knows the command
+    /// at that moment returns its report as well, with at most `most` bytes of its output.
+    async fn wait_report(
+        &self,
+        id: &SessionId,
+        command: u64,
+        timeout: Duration,
+        _most: u64,
+    ) -> Result<(Until, Option<CommandReport>), SessionError> {
+        Ok((self.wait_command(id, command, Awaited::EndOrInput, timeout).await?, None))
+    }
+
     /// Waits until something is printed after [`SessionInfo::printed`] was `printed`, or until
     /// `command`, where there is one, is over or waits for someone to type and no earlier call has told
     /// so; at most `timeout`. Without any time it tells how the command stands.

@@ -8,8 +8,8 @@ use std::time::Duration;
 use termbridge_foreign_files::TIME_LIMIT;
 use termbridge_policy::{Dialect, MAX_COMMAND};
 use termbridge_session::{
-    CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo, SpawnError,
-    release_soon,
+    CommandReport, CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo,
+    SpawnError, release_soon,
 };
 use termbridge_store::Entry;
 
@@ -31,6 +31,8 @@ const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
 const JUDGED_AT_ONCE: usize = 4096;
 /// Bytes of a command whose judging takes so much memory that it is given back to the system.
 const RELEASED_AFTER: usize = 64 * 1024;
+/// Bytes of output that a wait's report has. Longer output is read on its own, once there is room for the answer.
+const SMALL_OUTPUT: u64 = 4096;
 /// How often a session is chosen anew because someone else was faster.
 const ATTEMPTS: u32 = 5;
 
@@ -264,11 +266,15 @@ impl Bridge {
         self.judged(caller, folder, judge).await
     }
 
-    /// Waits for a command, as the backend does.
-    pub async fn wait(&self, started: &Started, timeout: Duration) -> Result<Until, BridgeError> {
+    /// Waits for a command, as the backend does, and returns its report if the backend knows it then.
+    pub async fn wait(
+        &self,
+        started: &Started,
+        timeout: Duration,
+    ) -> Result<(Until, Option<CommandReport>), BridgeError> {
         let Started { session, command, .. } = started;
         let backend = self.backend_of(session);
-        Ok(backend.wait_command(session, *command, Awaited::EndOrInput, timeout).await?)
+        Ok(backend.wait_report(session, *command, timeout, SMALL_OUTPUT).await?)
     }
 
     async fn start_anywhere(

@@ -123,6 +123,25 @@ impl TerminalBackend for NativeBackend {
         self.wait(id, wait.timeout(timeout)).await
     }
 
+    async fn wait_report(
+        &self,
+        id: &SessionId,
+        command: u64,
+        timeout: Duration,
+        most: u64,
+    ) -> Result<(Until, Option<CommandReport>), SessionError> {
+        let wait = Wait {
+            command: Some(command),
+            needs_input: true,
+            interactive: true,
+            report_bytes: Some(most),
+            ..Wait::default()
+        };
+        let mut waited = self.sessions.get(id)?.wait(wait.timeout(timeout)).await?;
+        let report = waited.command.take().map(|report| *report);
+        Ok((waited.into(), report))
+    }
+
     async fn wait_output(
         &self,
         id: &SessionId,

@@ -85,6 +85,24 @@ impl Bridge {
         self.output_behind(session, command, OutputPlace::default(), most).await
     }
 
+    /// The same of a command that a wait returned a report of, which is enough if it has all of the output.
+    pub async fn output_of(
+        &self,
+        report: Option<CommandReport>,
+        session: &SessionId,
+        command: u64,
+        most: usize,
+    ) -> Result<(CommandReport, Bounded), BridgeError> {
+        match report {
+            Some(mut report) if report.is_whole() && report.output.len() <= most => {
+                self.note_untaken(&report, session);
+                let head = std::mem::take(&mut report.output);
+                Ok((report, Bounded { head, ..Bounded::default() }))
+            }
+            _ => self.output(session, command, most).await,
+        }
+    }
+
     /// The same of its output behind a place.
     pub async fn output_behind(
         &self,
@@ -124,10 +142,16 @@ impl Bridge {
         most: u64,
     ) -> Result<CommandReport, BridgeError> {
         let report = self.backend_of(session).command(session, command, from, most).await?;
-        if report.as_ref().is_some_and(|report| report.state == CommandState::NotTaken) {
+        let none = || BridgeError::NoCommand { session: session.clone(), command };
+        let report = report.ok_or_else(none)?;
+        self.note_untaken(&report, session);
+        Ok(report)
+    }
+
+    fn note_untaken(&self, report: &CommandReport, session: &SessionId) {
+        if report.state == CommandState::NotTaken {
             self.shared.agents.note_broken(session);
         }
-        report.ok_or_else(|| BridgeError::NoCommand { session: session.clone(), command })
     }
 }
 

@@ -84,6 +84,11 @@ impl CommandReport {
         }
     }
 
+    /// `output` is all of the output.
+    pub fn is_whole(&self) -> bool {
+        self.output_start == 0 && self.output.len() as u64 == self.output_bytes
+    }
+
     /// Its exit code, or that of the shell that ended with it.
     pub fn exit_code(&self) -> Option<i32> {
         match self.state {

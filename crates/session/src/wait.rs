@@ -61,6 +61,8 @@ pub struct Wait {
     pub timeout: Option<Duration>,
     /// What to copy at the moment when the wait ends.
     pub look: Option<Look>,
+    /// Report the awaited `command` at that moment, with at most this many bytes of its output.
+    pub report_bytes: Option<u64>,
 }
 
 /// What a wait brings back of the screen on which it ended.
@@ -291,6 +293,6 @@ pub struct Waited {
     pub queued: usize,
     /// The screen at the end, where the wait has a look.
     pub snapshot: Option<Box<Snapshot>>,
-    /// The shell's command that ran then, without its output, where the wait has a look.
+    /// With `report_bytes` the awaited command. With a look the shell's command that ran then, without its output.
     pub command: Option<Box<CommandReport>>,
 }

@@ -234,10 +234,13 @@ impl SessionTask {
                     SnapshotRequest { scrollback: Some(lines), ..SnapshotRequest::default() }
                 }
             });
-            let command = look.and_then(|_| self.running_command()).map(Box::new);
+            let command = match (pending.wait.report_bytes, pending.wait.command) {
+                (Some(most), Some(id)) => self.command_report(id, 0, most),
+                _ => look.and_then(|_| self.running_command()),
+            };
             let _ = pending.reply.send(Waited {
                 queued: self.queued_input(),
-                command,
+                command: command.map(Box::new),
                 snapshot: look.map(|request| Box::new(self.snapshot(request))),
                 unanswered_query: self
                     .terminal
