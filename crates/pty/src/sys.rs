@@ -11,6 +11,7 @@ use std::io;
 use std::os::fd::{AsFd, IntoRawFd, OwnedFd};
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Sends a signal to one process. Pids below 2 are refused: they mean groups, all, or init.
@@ -236,9 +237,9 @@ extern "C" fn on_child_exit(_: libc::c_int) {
 }
 
 /// Registers a descriptor with the runtime, which the caller must be in.
-pub(crate) fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn watch(descriptor: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is open, and nothing replaces or closes it while the `AsyncFd` has it.
-    Ok(unsafe { AsyncFd::register(descriptor) }?)
+    Ok(unsafe { AsyncFd::register_with_interest(descriptor, interest) }?)
 }
 
 /// Ends the process at once: no destructors, no exit handlers.

@@ -13,6 +13,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -102,7 +103,7 @@ fn run(
     let (ending, ended) = watch::channel(());
     let gate = Arc::<Gate>::default();
     let connection = Connection {
-        socket: sys::watch(socket)?,
+        socket: sys::watch(socket, Interest::READABLE | Interest::WRITABLE)?,
         inbox,
         outbox: Outbox::default(),
         calls,

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -41,6 +42,11 @@ pub struct Program {
     tty: String,
     /// Our side of the terminal, until it is closed.
     master: Option<AsyncFd<OwnedFd>>,
+    /// Our side once more, registered for writing when a write first has to wait. Otherwise each read by the program
+    /// would wake the runtime.
+    writer: OnceLock<AsyncFd<OwnedFd>>,
+    /// The last write found the terminal full.
+    is_full: AtomicBool,
     /// The program's side of the terminal, opened when it is first asked what is unread there.
     terminal: OnceLock<OwnedFd>,
     exit: watch::Receiver<Option<ExitStatus>>,
@@ -51,13 +57,25 @@ pub struct Program {
 impl Program {
     pub(super) fn new(launched: Launched, link: Link) -> Result<Self, SpawnError> {
         let Launched { mut lease, pid, tty, master, journal, command_pipe, exit } = launched;
-        let master = sys::watch(master).map_err(|source| SpawnError::Terminal { source })?;
+        let master = sys::watch(master, Interest::READABLE)
+            .map_err(|source| SpawnError::Terminal { source })?;
         let unusable = |source| SpawnError::Journal { source };
         let journal = journal.map(Journal::open).transpose().map_err(unusable)?;
         let command_pipe = command_pipe.map(CommandPipe::of).transpose().map_err(unusable)?;
         lease.then = Then::End;
-        let (master, terminal) = (Some(master), OnceLock::new());
-        Ok(Self { lease, link, pid, tty, master, terminal, exit, journal, command_pipe })
+        Ok(Self {
+            lease,
+            link,
+            pid,
+            tty,
+            master: Some(master),
+            writer: OnceLock::new(),
+            is_full: AtomicBool::new(false),
+            terminal: OnceLock::new(),
+            exit,
+            journal,
+            command_pipe,
+        })
     }
 
     /// The keeper's number for it.
@@ -110,6 +128,7 @@ impl Program {
     /// are hung up. What the keeper is asked goes on to work.
     pub fn close_terminal(&mut self) {
         self.master = None;
+        self.writer.take();
         self.terminal.take();
     }
 
@@ -174,19 +193,19 @@ impl Program {
         mut read: impl FnMut(&OwnedFd) -> io::Result<usize>,
     ) -> io::Result<usize> {
         let terminal = self.master()?;
-        match terminal.try_io(Interest::READABLE, |master| read(master)) {
-            // The runtime may not have heard yet of what the kernel has; it knows by itself when
-            // it was wrong.
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                match read(terminal.get_ref()) {
-                    Err(error)
-                        if error.kind() == io::ErrorKind::WouldBlock && self.was_hung_up() =>
-                    {
-                        Ok(0)
-                    }
-                    read => read,
-                }
-            }
+        let mut was_tried = false;
+        let first = terminal.try_io(Interest::READABLE, |master| {
+            was_tried = true;
+            read(master)
+        });
+        let would_block = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+        let read = match first {
+            // The runtime may not have heard yet of what the kernel has.
+            Err(error) if would_block(&error) && !was_tried => read(terminal.get_ref()),
+            first => first,
+        };
+        match read {
+            Err(error) if would_block(&error) && self.was_hung_up() => Ok(0),
             read => read,
         }
     }
@@ -213,9 +232,9 @@ impl Program {
     /// bytes that nobody will read.
     pub async fn write(&self, bytes: &[u8]) -> io::Result<usize> {
         loop {
-            let mut ready = self.master()?.writable().await?;
-            if let Ok(written) = ready.try_io(|master| write_to(master.get_ref(), bytes)) {
-                return written;
+            match self.try_write(bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.writable().await?,
+                written => return written,
             }
         }
     }
@@ -223,19 +242,37 @@ impl Program {
     /// As [`Program::write`], but `WouldBlock` instead of waiting for a program that does not
     /// read.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let terminal = self.master()?;
-        let written = terminal.try_io(Interest::WRITABLE, |master| write_to(master, bytes));
-        match written {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                write_to(terminal.get_ref(), bytes)
-            }
-            written => written,
-        }
+        let master = self.master()?.get_ref();
+        let is_full = |written: &io::Result<usize>| {
+            written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+        };
+        // The runtime has to learn that the terminal is full, and may not have heard yet that it no longer is.
+        let written = self
+            .writer
+            .get()
+            .map(|writer| writer.try_io(Interest::WRITABLE, |terminal| write_to(terminal, bytes)));
+        let written = match written {
+            Some(written) if !is_full(&written) => written,
+            _ => write_to(master, bytes),
+        };
+        self.is_full.store(is_full(&written), Ordering::Relaxed);
+        written
     }
 
-    /// Waits until a write would take something. Cancel safe.
+    /// Waits until a write would take something, as far as is known. Cancel safe.
     pub async fn writable(&self) -> io::Result<()> {
-        self.master()?.writable().await.map(|mut ready| ready.retain_ready())
+        let master = self.master()?.get_ref();
+        if !self.is_full.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let writer = match self.writer.get() {
+            Some(writer) => writer,
+            None => {
+                let writer = sys::watch(master.try_clone()?, Interest::WRITABLE)?;
+                self.writer.get_or_init(|| writer)
+            }
+        };
+        writer.writable().await.map(|mut ready| ready.retain_ready())
     }
 
     /// Sets the terminal's size; the foreground group gets `SIGWINCH` if it changed.

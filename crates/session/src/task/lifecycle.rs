@@ -222,7 +222,7 @@ impl SessionTask {
                     .stop(signal, RESTART_GRACE)
                     .await
                     .map_err(|error| SessionError::System(error.to_string()))?;
-                Ok((server.spawn(&launch, &id, size).await?, place))
+                Ok((Box::new(server.spawn(&launch, &id, size).await?), place))
             };
             Command::Restarted(restarted.await)
         });
@@ -230,13 +230,13 @@ impl SessionTask {
 
     pub(super) fn restarted(
         &mut self,
-        result: Result<(Spawned, OwnedSemaphorePermit), SessionError>,
+        result: Result<(Box<Spawned>, OwnedSemaphorePermit), SessionError>,
     ) {
         let Some(Change::Restarting { reply }) = self.change.take() else {
             return;
         };
         let outcome = result.map(|(spawned, place)| {
-            let Spawned { program, shell, journal } = spawned;
+            let Spawned { program, shell, journal } = *spawned;
             let is_lasting = journal.is_some();
             let now = Instant::now();
             tracing::info!(session = %self.id, pid = program.pid(), "restarted");

@@ -98,7 +98,7 @@ pub(crate) enum Command {
     /// From work that ran beside the loop.
     Surveyed(Option<Survey>),
     StopDone(Result<StopReport, String>),
-    Restarted(Result<(Spawned, OwnedSemaphorePermit), SessionError>),
+    Restarted(Result<(Box<Spawned>, OwnedSemaphorePermit), SessionError>),
     /// A fault, for tests of what it leaves behind.
     #[cfg(test)]
     Panic,
