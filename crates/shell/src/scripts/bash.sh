@@ -121,7 +121,7 @@ __termbridge_prompt() {
     __termbridge_status=$?
     [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
-    __termbridge_marks
+    [[ "${PS0-}${PS1-}${PS2-}" == "${__termbridge_marked-}" ]] || __termbridge_marks
 }
 # The status stands in the prompt as well, for a command that took the hooks away. What others have put around the
 # prompt since (`(venv) `) comes between the marks.
@@ -134,6 +134,7 @@ __termbridge_marks() {
         PS1=${PS1//"$__termbridge_before"/}
         PS1=$__termbridge_before${PS1//"$__termbridge_after"/}$__termbridge_after
     }
+    __termbridge_marked="${PS0-}${PS1-}${PS2-}"
 }
 # A variable that must not be changed: an attempt would end more than the function.
 __termbridge_fixed() {
