@@ -21,14 +21,14 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 pub use self::debugpy::{interpreters, pip_install};
-pub(crate) use self::declarations::{Declarations, Declared};
+pub(crate) use self::declarations::{Declarations, Declared, SourceDeclarations};
 pub(crate) use self::doctor::doctor;
 pub(crate) use self::exceptions::{
     PANIC, RaisingFunction, TEST_FAILURE, THROW, THROWN_TYPE, demangled, is_type_name,
 };
 pub(crate) use self::lldb::{Formatter, OwnResult};
 pub(crate) use self::looks::{Bits, Container, Look, Part};
-pub(crate) use self::quirks::ConditionFailure;
+pub(crate) use self::quirks::{ConditionFailure, Ignored};
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Probing, Search, find, survey};
 use crate::breakpoint::BreakpointPlace;

@@ -59,6 +59,8 @@ pub(crate) struct FramePlace {
     pub(crate) path: String,
     pub(crate) line: u64,
     pub(crate) column: u64,
+    /// The function, as the adapter calls it.
+    pub(crate) function: String,
 }
 
 /// A scope of a frame.

@@ -35,6 +35,7 @@ mod reverse;
 mod save;
 mod signals;
 mod source;
+mod sources;
 mod start;
 pub(crate) mod state;
 mod stop_report;
@@ -52,6 +53,7 @@ pub use self::evaluate::EvaluateContext;
 pub use self::inspect::{LeftOut, Page, VariableFilter, VariablePage};
 pub use self::save::{Save, Saved};
 pub use self::source::lines_of_file;
+use self::sources::Sources;
 pub(crate) use self::start::{initialize_arguments, private_folder};
 use self::state::{Phase, State};
 pub use self::tree::{ScopeFilter, ScopeRest, VariableTree};
@@ -80,6 +82,7 @@ pub(crate) struct Inner {
     /// It is to be stopped, whatever the one who starts it is about to do.
     stop_requested: AtomicBool,
     workspace: OnceLock<focus::Workspace>,
+    sources: Sources,
     /// Bytes of output so far; not all of them are kept.
     printed: AtomicUsize,
     /// The sessions that are stopped with this one.
@@ -155,6 +158,7 @@ impl DebugSession {
             changing: AtomicBool::new(false),
             stop_requested: AtomicBool::new(false),
             workspace: OnceLock::new(),
+            sources: Sources::default(),
             printed: AtomicUsize::new(0),
             companions: OnceLock::new(),
             children: Arc::new(Semaphore::new(child::MAX_CHILDREN)),

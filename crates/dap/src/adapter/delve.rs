@@ -1,6 +1,9 @@
 //! delve: `dlv dap` listens on a port, serves one client and ends with it.
 
+mod declarations;
 mod quirks;
+mod statements;
+mod tokens;
 mod values;
 
 use std::path::{Path, PathBuf};

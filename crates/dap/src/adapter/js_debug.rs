@@ -5,6 +5,7 @@
 
 mod declarations;
 mod inspector;
+mod log_messages;
 mod quirks;
 mod tokens;
 mod values;

@@ -14,6 +14,7 @@ use super::lldb::OwnResult;
 use super::looks::{Bits, Container, Look, Part};
 use super::registry::{Missing, Search};
 use super::{Adapter, AdapterKind, Formatter};
+use crate::breakpoint::Breakpoint;
 use crate::configuration::Configuration;
 use crate::error::DebugError;
 use crate::protocol::Variable;
@@ -25,6 +26,13 @@ pub(crate) struct ConditionFailure {
     /// Which, where the adapter says it.
     pub(crate) condition: Option<String>,
     pub(crate) reason: String,
+}
+
+/// What an adapter ignores of a breakpoint, because of what else it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ignored {
+    pub(crate) what: &'static str,
+    pub(crate) beside: &'static str,
 }
 
 /// An exception filter that a breakpoint on a function replaces.
@@ -218,6 +226,11 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
+    /// Whether it tells only after a while that it has bound a breakpoint.
+    fn tells_binding_later(&self) -> bool {
+        false
+    }
+
     /// The name of a function as breakpoints on functions take it.
     fn function_name<'a>(&self, name: &'a str) -> &'a str {
         name
@@ -233,8 +246,14 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
-    /// Which of the two it ignores where a breakpoint has a condition and a hit condition.
-    fn ignored_beside(&self) -> Option<&'static str> {
+    /// What it ignores of a breakpoint with a hit condition.
+    fn ignored(&self, _breakpoint: &Breakpoint) -> Option<Ignored> {
+        None
+    }
+
+    /// A condition that writes a log message where another condition is met, for an adapter that ignores the message
+    /// beside that.
+    fn conditional_message(&self, _condition: &str, _message: &str) -> Option<String> {
         None
     }
 
@@ -368,11 +387,11 @@ pub(crate) trait Quirks: Sync {
         variable.value.clone()
     }
 
-    /// What is inside a value that is shown by it, in order; `preview` is the adapter's text of it.
+    /// What is inside a value that is shown by it, in order.
     fn parts(
         &self,
         container: Container,
-        _preview: &str,
+        _whole: &Variable,
         _children: Vec<Variable>,
     ) -> (Container, Vec<(Part, Variable)>) {
         (container, Vec::new())

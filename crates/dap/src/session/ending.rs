@@ -191,7 +191,14 @@ impl Inner {
             // Nothing runs from a core file.
             let runs = self.configuration.core_file().is_none();
             let of_ours = |place: &&BreakpointPlace| runs && self.adapter.may_have(place);
-            let unbound = never.filter(|place| set.contains_key(*place)).filter(of_ours);
+            // A program may end before the adapter tells what it bound, and what only logs stops nowhere.
+            let is_silent = self.adapter.quirks().tells_binding_later()
+                && !state.bound.values().any(|bound| *bound);
+            let is_known = |place: &&BreakpointPlace| {
+                let found = set.get(*place);
+                found.is_some_and(|found| found.log_message.is_none() || !is_silent)
+            };
+            let unbound = never.filter(is_known).filter(of_ours);
             unbound.cloned().collect()
         };
         let why = if unbound.is_empty() { None } else { self.unbound_reason().await };

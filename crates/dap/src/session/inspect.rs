@@ -187,11 +187,12 @@ impl Inner {
         // Adapters may return more than was asked for.
         frames.truncate(count as usize);
         let frames = frames.into_iter().map(|frame| {
-            let number = frame.id;
+            let (number, function) = (frame.id, frame.name.clone());
             let id = state.references.add(Reference { link, target: Target::Frame(number) });
             let info = frame_info(id, frame);
             if let (Some(path), None) = (&info.path, info.source_reference) {
-                let place = FramePlace { path: path.clone(), line: info.line, column: info.column };
+                let (path, line, column) = (path.clone(), info.line, info.column);
+                let place = FramePlace { path, line, column, function };
                 state.references.keep_frame(link, number, place);
             }
             info

@@ -129,8 +129,7 @@ impl Inner {
                 return Some(closed(container));
             };
             let children = read::<Variables>(&children).variables;
-            let (container, mut parts) =
-                self.adapter.quirks().parts(container, &variable.value, children);
+            let (container, mut parts) = self.adapter.quirks().parts(container, variable, children);
             let more = behind + parts.len().saturating_sub(MAX_PARTS);
             parts.truncate(MAX_PARTS);
             let mut room = room;

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::Inner;
-use crate::adapter::{AdapterKind, RaisingFunction};
+use crate::adapter::{AdapterKind, Ignored, RaisingFunction};
 use crate::breakpoint::{Breakpoint, BreakpointGroup, BreakpointPlace, Placed, file_key};
 use crate::client::Client;
 use crate::configuration::Request;
@@ -342,12 +342,10 @@ impl Inner {
             return Some(format!("{} does not support {what}", self.adapter.name()));
         }
         let hits = breakpoint.hit_condition.as_ref()?;
-        if breakpoint.condition.is_some()
-            && let Some(ignored) = self.adapter.quirks().ignored_beside()
-        {
+        if let Some(Ignored { what, beside }) = self.adapter.quirks().ignored(breakpoint) {
             let adapter = self.adapter.name();
             return Some(format!(
-                "{adapter} ignores {ignored} of a breakpoint that has both a condition and a hit \
+                "{adapter} ignores {what} of a breakpoint that has both {beside} and a hit \
                  condition; set it with one of them"
             ));
         }
@@ -417,6 +415,14 @@ fn shape(breakpoint: &Breakpoint, adapter: AdapterKind, is_rust: bool) -> Value 
     };
     let message = breakpoint.log_message.as_deref();
     let message = message.map(|message| quirks.log_message(message, is_rust));
+    let conditional = condition
+        .as_ref()
+        .zip(message.as_ref())
+        .and_then(|(condition, message)| quirks.conditional_message(condition, message));
+    let (condition, message) = match conditional {
+        Some(conditional) => (Some(conditional), None),
+        None => (condition, message),
+    };
     let fields = [("condition", condition), ("hitCondition", hits), ("logMessage", message)];
     for (name, value) in fields {
         if let Some(value) = value {

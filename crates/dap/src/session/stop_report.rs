@@ -108,8 +108,15 @@ impl Inner {
             .for_each(|said| state.note_failure(said));
         // delve calls a condition that it cannot evaluate an exception.
         let said = exception.as_ref().and_then(|exception| exception.message.as_deref());
-        if let Some(failure) = said.and_then(|said| self.adapter.quirks().condition_failure(said)) {
-            state.note_condition(&failure, &mut self.context.breakpoints());
+        if let Some(mut failure) =
+            said.and_then(|said| self.adapter.quirks().condition_failure(said))
+        {
+            let mut breakpoints = self.context.breakpoints();
+            let place = focus.as_ref().and_then(location);
+            let place = place.map(|place| BreakpointPlace::line(&place.path, place.line).key());
+            let here = place.and_then(|place| breakpoints.get(&place)?.condition.clone());
+            failure.condition = failure.condition.or(here);
+            state.note_condition(&failure, &mut breakpoints);
             "breakpoint".clone_into(&mut reason);
             exception = None;
         }

@@ -1,12 +1,11 @@
 //! Variables that have no value yet where the program stands, which an adapter shows with one.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::path::PathBuf;
 
 use futures_util::future::join_all;
 use serde_json::json;
-use termbridge_foreign_files::{folder_of, off_worker, read_to_string};
+use termbridge_foreign_files::{folder_of, off_worker};
 
 use super::Inner;
 use crate::adapter::{Declarations, Declared};
@@ -19,8 +18,6 @@ use crate::reference::{FramePlace, ScopePlace};
 pub(super) const UNSET: &str = "<not initialised>";
 /// Variables of one scope that are read again.
 const MAX_READ_AGAIN: usize = 100;
-/// Bytes of a source that are read.
-const MAX_SOURCE: u64 = 4 * 1024 * 1024;
 
 impl Inner {
     /// Keeps the scopes of a frame, whose variables may have no value yet.
@@ -125,13 +122,13 @@ impl Inner {
             if message.is_none() && condition.is_none() {
                 continue;
             }
-            let (path, line) = (path.clone(), *line);
+            let (path, line, sources) = (path.clone(), *line, self.sources.clone());
             let marked = off_worker(folder_of(&path), move || {
-                let source = source_of_run(&path, started);
-                let message = message.map(|text| rules.log_message(&text, &source, line, UNSET));
-                (message, condition.map(|text| rules.condition(&text, &source, line)))
+                let source = sources.read(rules, &path, started)?;
+                let message = message.map(|text| source.log_message(&text, line, UNSET));
+                Some((message, condition.map(|text| source.condition(&text, line))))
             });
-            if let Ok(marked) = marked.await {
+            if let Ok(Some(marked)) = marked.await {
                 (breakpoint.log_message, breakpoint.condition) = marked;
             }
         }
@@ -148,9 +145,14 @@ impl Inner {
         let names = rules.names_read(expression);
         let place = self.lock().references.frame_place(link, frame).cloned();
         let Some(place) = place.filter(|_| !names.is_empty()) else { return Ok(()) };
-        let scopes = self.ask(link, "scopes", json!({"frameId": frame})).await?;
-        let mut scopes = read::<Scopes>(&scopes).scopes;
-        scopes.truncate(own(rules, &scopes));
+        let scopes = if rules.has_one_scope() {
+            vec![Scope::default()]
+        } else {
+            let scopes = self.ask(link, "scopes", json!({"frameId": frame})).await?;
+            let mut scopes = read::<Scopes>(&scopes).scopes;
+            scopes.truncate(own(rules, &scopes));
+            scopes
+        };
         let declared = self.declared(rules, place, scopes).await;
         for name in names {
             // The innermost of that name is meant.
@@ -169,23 +171,15 @@ impl Inner {
         place: FramePlace,
         scopes: Vec<Scope>,
     ) -> Vec<Declared> {
-        let started = self.lock().run_started;
+        let (started, sources) = (self.lock().run_started, self.sources.clone());
         let path = PathBuf::from(&place.path);
         let folder = folder_of(&path);
         let work = move || {
-            let source = source_of_run(&path, started);
-            let declared = |scope| rules.declared(&source, scope, place.line, place.column);
-            scopes.iter().map(declared).collect()
+            let source = sources.read(rules, &path, started)?;
+            Some(scopes.iter().map(|scope| source.declared(scope, &place)).collect())
         };
-        off_worker(folder, work).await.unwrap_or_default()
+        off_worker(folder, work).await.ok().flatten().unwrap_or_default()
     }
-}
-
-/// The text of a file, if it is still the one that a program was started with: the program's positions are of that.
-fn source_of_run(path: &Path, started: SystemTime) -> String {
-    let modified = path.metadata().and_then(|file| file.modified());
-    let is_same = modified.is_ok_and(|modified| modified <= started);
-    is_same.then(|| read_to_string(path, MAX_SOURCE).ok()).flatten().unwrap_or_default()
 }
 
 /// How many of a frame's scopes are its own.

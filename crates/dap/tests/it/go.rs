@@ -4,7 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
-use termbridge_dap::{Configuration, EndReason, EvaluateContext, Halt, Resume};
+use termbridge_dap::{
+    Configuration, EndReason, EvaluateContext, Halt, Page, Resume, VariableFilter,
+};
 
 use crate::flows;
 use crate::subject::{Language, Program, Subject, local};
@@ -233,6 +235,44 @@ async fn values_have_no_types_addresses_or_lost_signs() {
         assert_eq!(local(&report, name).value, value);
         let evaluated = session.evaluate(name, None, EvaluateContext::Watch).await;
         assert_eq!(evaluated.expect("a value").value, value);
+    }
+    session.stop().await.expect("ends");
+}
+
+/// One `&` for each, and none for those that the expression follows itself.
+#[tokio::test]
+async fn pointers_to_pointers() {
+    let source = "package main\n\nimport \"fmt\"\n\ntype box struct{ in **int }\n\nfunc main() {\n\
+                  \tnumber := 5\n\tone := &number\n\ttwo := &one\n\tthree := &two\n\
+                  \tvar held any = two\n\tlist := []**int{two}\n\tinside := &box{two}\n\
+                  \tfmt.Println(three, held, list, inside) // mark: here\n}\n";
+    let subject = Subject::written(LANGUAGE, "subject", source);
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    let evaluate = async |text: &str| session.evaluate(text, None, EvaluateContext::Repl).await;
+    for (expression, value) in [
+        ("two", "&&5"),
+        ("*two", "&5"),
+        ("**two", "5"),
+        ("three", "&&&5"),
+        ("*three", "&&5"),
+        ("**three", "&5"),
+        ("held", "&&5"),
+        ("list", "[&&5]"),
+        ("*list[0]", "&5"),
+        ("inside", "&{in: &&5}"),
+        ("*inside", "{in: &&5}"),
+        ("*inside.in", "&5"),
+    ] {
+        assert_eq!(evaluate(expression).await.expect("a value").value, value, "{expression}");
+    }
+    let mut reference = evaluate("three").await.expect("a value").reference;
+    let all = Page { start: 0, count: 0 };
+    for value in ["&&5", "&5", "5"] {
+        let inside = session.variables(reference, VariableFilter::All, all).await.expect("inside");
+        assert_eq!(inside[0].value, value);
+        reference = inside[0].reference;
     }
     session.stop().await.expect("ends");
 }

@@ -131,6 +131,59 @@ async fn an_adapter_that_is_killed_gives_no_exit_code() {
     assert_eq!(end.how(), "js-debug was lost: the adapter closed the connection");
 }
 
+/// What it logs is what it would log without one.
+#[tokio::test]
+async fn a_log_message_with_a_condition() {
+    let subject = Subject::new(LANGUAGE);
+    let log =
+        subject.breakpoint("add").log_message("50% of {a} {b} {{a, b}} {'}'} {} {[a]} {this}");
+    let run = async |log: Breakpoint| {
+        subject.debugger.set_breakpoint(log).await.expect("is set");
+        let session = subject.start("sum").await;
+        let halt = session.wait(LIMIT).await.expect("an end");
+        let Halt::Ended(end) = halt else { panic!("{halt:#?}") };
+        end
+    };
+    let all = run(log.clone()).await.output.text;
+    let (first, rest) = all.split_once("50% of 3 3 ").expect("it is logged");
+    assert_eq!(first.matches("50% of").count(), 3, "{all}");
+    let failing = subject.breakpoint("return").condition("nosuch > 2").log_message("never");
+    subject.debugger.set_breakpoint(failing).await.expect("is set");
+    let end = run(log.condition("b > 2 || nosuch()")).await;
+    assert_eq!(end.output.text, format!("50% of 3 3 {rest}"));
+    let failures = end.condition_failures.join("\n");
+    assert!(failures.contains("`nosuch > 2` cannot be evaluated"), "{failures}");
+    assert_eq!(end.unbound, [], "they were evaluated");
+    let failing = subject.breakpoint("add").condition("b > 3").log_message("{nosuch}");
+    let logged = run(failing).await.output.text;
+    assert!(logged.contains("ReferenceError: nosuch is not defined"), "{logged}");
+}
+
+#[tokio::test]
+async fn a_log_message_with_a_hit_condition_is_refused() {
+    let subject = Subject::new(LANGUAGE);
+    let log = subject.breakpoint("add").hit_condition("2").log_message("second");
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    let session = subject.start("sum").await;
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert!(!end.output.text.contains("second"), "{:?}", end.output);
+    let [said] = end.condition_failures.as_slice() else { panic!("{end:#?}") };
+    assert!(said.contains("ignores the hit condition"), "{said}");
+}
+
+/// The program ends before the adapter says that it bound them.
+#[tokio::test]
+async fn a_breakpoint_that_logged_was_bound() {
+    let subject = Subject::new(LANGUAGE);
+    std::fs::write(&subject.source, "let a = 1;\na += 1;\na += 2;\n").expect("a source");
+    let log = Breakpoint::new(&subject.source, 2).log_message("a is {a}");
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    let session = subject.start("").await;
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert_eq!(end.output.text, "a is 1\n");
+    assert_eq!(end.unbound, [], "it logged");
+}
+
 #[tokio::test]
 async fn several_at_once() {
     flows::several(LANGUAGE).await;

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::super::quirks::{ConditionFailure, Quirks, behind, last_line};
+use super::super::quirks::{ConditionFailure, Ignored, Quirks, behind, last_line};
 use super::super::registry::{Missing, Search};
 use super::super::{Adapter, exceptions};
+use crate::breakpoint::Breakpoint;
 use crate::configuration::{Configuration, set_default};
 use crate::protocol::Variable;
 
@@ -130,8 +131,9 @@ impl Quirks for Debugpy {
         name.rsplit('.').next().unwrap_or(name)
     }
 
-    fn ignored_beside(&self) -> Option<&'static str> {
-        Some("the condition")
+    fn ignored(&self, breakpoint: &Breakpoint) -> Option<Ignored> {
+        let ignored = Ignored { what: "the condition", beside: "a condition" };
+        breakpoint.condition.is_some().then_some(ignored)
     }
 
     fn knows_exception_types(&self, _is_rust: bool) -> bool {

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 
 use super::super::Adapter;
+use super::super::declarations::Declarations;
 use super::super::exceptions::{RaisingFunction, TEST_FAILURE};
 use super::super::looks::{Bits, Container, Look, Part};
 use super::super::quirks::{ConditionFailure, OwnFilter, Quirks, behind, first_line, numbered};
 use super::super::registry::{Missing, Search};
+use super::declarations::Go;
 use super::values;
 use crate::configuration::Configuration;
 use crate::protocol::Variable;
@@ -130,10 +132,14 @@ impl Quirks for Delve {
     fn parts(
         &self,
         container: Container,
-        preview: &str,
+        whole: &Variable,
         children: Vec<Variable>,
     ) -> (Container, Vec<(Part, Variable)>) {
-        values::parts(container, preview, children)
+        values::parts(container, whole, children)
+    }
+
+    fn declarations(&self) -> Option<&'static dyn Declarations> {
+        Some(&Go)
     }
 
     // A result without a name has no value before the function returns.

@@ -9,7 +9,8 @@ use crate::protocol::Variable;
 
 /// What delve calls the value inside an interface.
 const HELD: &str = ".(data)";
-/// What the name of a value begins with that is written in the place of the pointer or interface around it.
+/// What the name of a value begins with that is written in the place of the pointer or interface around it, once for
+/// each of them.
 const INNER: char = '&';
 /// The bits of the `wall` of a `time.Time` that count nanoseconds.
 const NANOSECONDS: u64 = (1 << 30) - 1;
@@ -72,9 +73,10 @@ pub(super) fn look(variable: &Variable) -> Look {
 /// What is inside a container, in the order in which it is written.
 pub(super) fn parts(
     container: Container,
-    preview: &str,
+    whole: &Variable,
     children: Vec<Variable>,
 ) -> (Container, Vec<(Part, Variable)>) {
+    let preview = &*whole.value;
     let mut parts = Vec::new();
     let mut key = None;
     for mut child in children {
@@ -105,7 +107,8 @@ pub(super) fn parts(
             })),
             Container::Entry => {
                 if preview != LARGE {
-                    child.name.insert(0, INNER);
+                    let around = INNER.to_string().repeat(depth(whole) + 1);
+                    child.name.insert_str(0, &around);
                 }
                 Some(Part::Named(String::new()))
             }
@@ -225,19 +228,26 @@ fn is_held(variable: &Variable) -> bool {
         || is_pointed && name.trim_end_matches(')').ends_with(HELD.trim_end_matches(')'))
 }
 
-/// A `&` for each pointer through which a part of another value is reached.
+/// In how many pointers and interfaces a value is that is written in the place of them.
+fn depth(variable: &Variable) -> usize {
+    variable.name.len() - variable.name.trim_start_matches(INNER).len()
+}
+
+/// A `&` for each pointer in the place of which a value is written.
 fn pointers(variable: &Variable) -> String {
-    let name = variable.evaluate_name.as_deref().filter(|_| variable.name.starts_with(INNER));
-    let mut name = name.unwrap_or_default();
+    let mut name = variable.evaluate_name.as_deref().unwrap_or_default();
     let mut pointers = String::new();
-    loop {
-        name = name.strip_suffix(HELD).unwrap_or(name);
-        match parenthesised(name).map(|(inside, behind)| (inside.strip_prefix('*'), behind)) {
-            Some((Some(pointer), "")) => name = pointer,
-            _ => return pointers,
+    for _ in 0..depth(variable) {
+        if let Some(interface) = name.strip_suffix(HELD) {
+            name = interface;
+        } else if let Some((inside, "")) = parenthesised(name)
+            && let Some(pointer) = inside.strip_prefix('*')
+        {
+            name = pointer;
+            pointers.push('&');
         }
-        pointers.push('&');
     }
+    pointers
 }
 
 /// A `nil`, in an interface with its type: such an interface is itself not `nil`.

@@ -4,9 +4,12 @@
 //! that, and in a loop what it was in the turn before. In the function that stands there the source tells which it
 //! is: each time a scope is entered, its declarations are run in their order.
 
+use super::log_messages::parts;
 use super::tokens::{MAX_NESTED, Token, Tokens};
-use crate::adapter::{Declarations, Declared};
+use crate::adapter::declarations::with_unset;
+use crate::adapter::{Declarations, Declared, SourceDeclarations};
 use crate::protocol::Scope;
+use crate::reference::FramePlace;
 
 /// Bytes of a scope that are read.
 const MAX_SCOPE: usize = 1024 * 1024;
@@ -15,8 +18,8 @@ const MAX_SCOPE: usize = 1024 * 1024;
 pub(super) struct JavaScript;
 
 impl Declarations for JavaScript {
-    fn declared(&self, source: &str, scope: &Scope, line: u64, column: u64) -> Declared {
-        declared(source, scope, line, column)
+    fn read(&self, source: String) -> Box<dyn SourceDeclarations> {
+        Box::new(Text(source))
     }
 
     fn is_outermost(&self, scope: &Scope) -> bool {
@@ -44,12 +47,25 @@ impl Declarations for JavaScript {
         (name.is_word() && is_assigned(rest) && !is_list).then_some(name.text)
     }
 
-    fn log_message(&self, message: &str, source: &str, line: u64, unset: &str) -> String {
-        log_message(message, source, line, unset)
+    fn error(&self, name: &str) -> String {
+        format!("ReferenceError: Cannot access '{name}' before initialization")
+    }
+}
+
+/// The text of a source, of which only the scopes around a frame are read.
+struct Text(String);
+
+impl SourceDeclarations for Text {
+    fn declared(&self, scope: &Scope, place: &FramePlace) -> Declared {
+        declared(&self.0, scope, place.line, place.column)
     }
 
-    fn condition(&self, condition: &str, source: &str, line: u64) -> String {
-        let is_unset = unset_at(source, line);
+    fn log_message(&self, message: &str, line: u64, unset: &str) -> String {
+        log_message(message, &self.0, line, unset)
+    }
+
+    fn condition(&self, condition: &str, line: u64) -> String {
+        let is_unset = unset_at(&self.0, line);
         let mut unset: Vec<_> = names_read(condition).into_iter().filter(is_unset).collect();
         if unset.is_empty() {
             return condition.to_owned();
@@ -58,10 +74,6 @@ impl Declarations for JavaScript {
         unset.dedup();
         // Declared behind it, each is refused where it is read, and only there.
         format!("(() => {{ return {condition}\n; let {}; }})()", unset.join(", "))
-    }
-
-    fn error(&self, name: &str) -> String {
-        format!("ReferenceError: Cannot access '{name}' before initialization")
     }
 }
 
@@ -197,23 +209,7 @@ fn unset_at(source: &str, line: u64) -> impl Fn(&&str) -> bool {
 /// A log message in which what reads a variable without a value is replaced.
 fn log_message(message: &str, source: &str, line: u64, unset: &str) -> String {
     let is_unset = unset_at(source, line);
-    let (mut written, mut rest) = (String::new(), message);
-    while let Some((text, behind)) = rest.split_once('{') {
-        let mut depth = 1;
-        let end = behind.find(|c| {
-            depth += i32::from(c == '{') - i32::from(c == '}');
-            depth == 0
-        });
-        let Some(end) = end else { break };
-        let expression = &behind[..end];
-        written.push_str(text);
-        match names_read(expression).iter().any(&is_unset) {
-            true => written.push_str(unset),
-            false => written.push_str(&format!("{{{expression}}}")),
-        }
-        rest = &behind[end + 1..];
-    }
-    written + rest
+    with_unset(parts(message), unset, |expression| names_read(expression).iter().any(&is_unset))
 }
 
 fn names_read(expression: &str) -> Vec<&str> {

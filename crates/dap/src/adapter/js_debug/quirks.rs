@@ -7,11 +7,12 @@ use serde_json::{Map, Value};
 
 use super::super::declarations::Declarations;
 use super::super::looks::{Container, Look, Part};
-use super::super::quirks::{ConditionFailure, Quirks, behind, first_line, numbered};
+use super::super::quirks::{ConditionFailure, Ignored, Quirks, behind, first_line, numbered};
 use super::super::registry::{Missing, Search};
 use super::super::{Adapter, exceptions};
 use super::declarations::JavaScript;
-use super::values;
+use super::{log_messages, values};
+use crate::breakpoint::Breakpoint;
 use crate::configuration::Configuration;
 use crate::error::DebugError;
 use crate::protocol::Variable;
@@ -162,8 +163,18 @@ impl Quirks for JsDebug {
         }
     }
 
-    fn ignored_beside(&self) -> Option<&'static str> {
-        Some("the hit condition")
+    fn tells_binding_later(&self) -> bool {
+        true
+    }
+
+    fn ignored(&self, breakpoint: &Breakpoint) -> Option<Ignored> {
+        let beside = if breakpoint.condition.is_some() { "a condition" } else { "a log message" };
+        let is_both = breakpoint.condition.is_some() || breakpoint.log_message.is_some();
+        is_both.then_some(Ignored { what: "the hit condition", beside })
+    }
+
+    fn conditional_message(&self, condition: &str, message: &str) -> Option<String> {
+        Some(log_messages::conditional(condition, message))
     }
 
     fn hit_condition(&self, condition: &str) -> Result<String, String> {
@@ -200,10 +211,10 @@ impl Quirks for JsDebug {
     fn parts(
         &self,
         container: Container,
-        preview: &str,
+        whole: &Variable,
         children: Vec<Variable>,
     ) -> (Container, Vec<(Part, Variable)>) {
-        values::parts(container, preview, children)
+        values::parts(container, &whole.value, children)
     }
 
     fn declarations(&self) -> Option<&'static dyn Declarations> {
