@@ -46,6 +46,8 @@ pub struct Configuration {
     pub fields: Map<String, Value>,
     /// The exceptions that stop it.
     pub exceptions: ExceptionFilters,
+    /// The program traps at an assertion that fails.
+    pub traps_at_failures: bool,
 }
 
 /// A language that none of our adapters debugs.
@@ -84,7 +86,7 @@ impl Configuration {
             CORE_FIELDS.iter().any(|field| fields.get(*field).is_some_and(Value::is_string));
         // lldb-dap attaches to one; for us nothing is there that could go on.
         let request = if is_core { Request::Launch } else { request };
-        Self { name, kind, request, folder, fields, exceptions }
+        Self { name, kind, request, folder, fields, exceptions, traps_at_failures: false }
     }
 
     /// A program to start, with no launch.json.

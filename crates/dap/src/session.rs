@@ -202,13 +202,9 @@ impl DebugSession {
         }
     }
 
-    /// Whether the program traps at a failing assertion, as `GoogleTest` and Catch2 do by an argument.
-    pub fn breaks_on_failure(&self) -> bool {
-        let arguments = self.inner.configuration.fields.get("args").and_then(Value::as_array);
-        arguments.is_some_and(|arguments| {
-            let options = ["--gtest_break_on_failure", "--break"];
-            arguments.iter().filter_map(Value::as_str).any(|argument| options.contains(&argument))
-        })
+    /// Whether the program traps at an assertion that fails.
+    pub fn traps_at_failures(&self) -> bool {
+        self.inner.configuration.traps_at_failures
     }
 
     /// Whether the program, or a thread of it, is stopped.

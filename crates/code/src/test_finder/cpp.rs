@@ -176,6 +176,7 @@ async fn run(
         .args(program.framework.run_arguments(chosen));
     // The sources are in the workspace, wherever it runs.
     configuration.folder = source.project();
+    configuration.traps_at_failures = true;
     if let Some(folder) = entry.property("WORKING_DIRECTORY").and_then(Value::as_str) {
         configuration = configuration.with("cwd", folder);
     }

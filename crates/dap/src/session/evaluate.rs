@@ -224,12 +224,12 @@ impl DebugSession {
             }
             // Not every adapter says the type again.
             changed.kind = changed.kind.or(found.and_then(|found| found.kind));
-            let frame = inner.lock().references.frame_of(link, id);
-            if let Some(frame) = frame.filter(|_| inner.lock().references.scope(link, id).is_some())
-            {
-                inner.check_kept(link, frame, name, &changed).await?;
-            }
             if inner.adapter.quirks().shows_old_values() {
+                let frame = inner.lock().references.frame_of(link, id);
+                let is_scope = inner.lock().references.scope(link, id).is_some();
+                if let Some(frame) = frame.filter(|_| is_scope) {
+                    inner.check_kept(link, frame, name, &changed).await?;
+                }
                 inner.lock().references.touch(link);
             }
             inner.in_one_line(link, None, from_mut(&mut changed), Detail::FULL).await;

@@ -245,7 +245,8 @@ async fn pointers_to_pointers() {
     let source = "package main\n\nimport \"fmt\"\n\ntype box struct{ in **int }\n\nfunc main() {\n\
                   \tnumber := 5\n\tone := &number\n\ttwo := &one\n\tthree := &two\n\
                   \tvar held any = two\n\tlist := []**int{two}\n\tinside := &box{two}\n\
-                  \tfmt.Println(three, held, list, inside) // mark: here\n}\n";
+                  \tkeys := map[*int]string{one: \"a\"}\n\
+                  \tfmt.Println(three, held, list, inside, keys) // mark: here\n}\n";
     let subject = Subject::written(LANGUAGE, "subject", source);
     subject.break_at("here").await;
     let session = subject.start("").await;
@@ -264,6 +265,7 @@ async fn pointers_to_pointers() {
         ("inside", "&{in: &&5}"),
         ("*inside", "{in: &&5}"),
         ("*inside.in", "&5"),
+        ("keys", "{&5: \"a\"}"),
     ] {
         assert_eq!(evaluate(expression).await.expect("a value").value, value, "{expression}");
     }

@@ -529,6 +529,62 @@ async fn conditions_and_log_messages_read_names_in_comprehensions() {
     session.stop().await.expect("ends");
 }
 
+/// They have other names outside of their class.
+#[tokio::test]
+async fn conditions_and_log_messages_read_private_names() {
+    let subject = Subject::new(LANGUAGE);
+    let source = "class Base:\n\
+                  \x20   __rate = 2\n\n\
+                  \x20   def rise(self):\n\
+                  \x20       self.__rate += 1\n\
+                  \x20       return self.__rate  # mark: condition\n\n\
+                  class Other(Base):\n    __rate = 9\n\n\
+                  other = Other()\n\
+                  for turn in range(3):\n    other.rise()  # mark: outside\n";
+    std::fs::write(&subject.source, source).expect("a source");
+    let outside = subject.breakpoint("outside").condition("other.__rate == 9");
+    let condition = subject.breakpoint("condition").condition("self.__rate == 4 and '__rate'");
+    for breakpoint in [outside, condition] {
+        subject.debugger.set_breakpoint(breakpoint).await.expect("is set");
+    }
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "outside").await;
+    let [said] = report.condition_failures.as_slice() else { panic!("{report:#?}") };
+    assert!(said.contains("`other.__rate == 9` cannot be evaluated"), "{said}");
+    assert!(subject.debugger.remove_breakpoint(&subject.breakpoint("outside").place).await);
+    session.resume(Resume::Continue, None).await.expect("goes on");
+    let report = subject.stop_at(&session, "condition").await;
+    assert_eq!(report.condition_failures, [""; 0]);
+    assert_eq!(local(&report, "self").value, "<Other _Base__rate=4>");
+    let failing = subject.breakpoint("condition").condition("self.__nosuch");
+    subject.debugger.set_breakpoint(failing).await.expect("is set");
+    let report = subject.resume(&session, Resume::Continue).await;
+    let [said] = report.condition_failures.as_slice() else { panic!("{report:#?}") };
+    assert!(said.contains("`self.__nosuch` cannot be evaluated"), "{said}");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_log_message_reads_private_names() {
+    let subject = Subject::new(LANGUAGE);
+    let source = "import functools\n\n\
+                  def noted(function):\n    @functools.wraps(function)\n\
+                  \x20   def call(*given):\n        return function(*given)\n    return call\n\n\
+                  class Base:\n\
+                  \x20   __rate = 2\n\n\
+                  \x20   @classmethod\n\
+                  \x20   @noted\n\
+                  \x20   def rise(cls):\n\
+                  \x20       return cls.__rate  # mark: log\n\n\
+                  Base.rise()\n";
+    std::fs::write(&subject.source, source).expect("a source");
+    let log = subject.breakpoint("log").log_message("rate {cls.__rate} {'__rate'}");
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    let session = subject.start("").await;
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
+    assert!(end.output.text.contains("rate 2 __rate"), "{:?}", end.output);
+}
+
 /// A class is known by every module that has it.
 #[tokio::test]
 async fn an_exception_is_known_by_the_name_that_imports_it() {

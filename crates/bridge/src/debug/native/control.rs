@@ -191,7 +191,7 @@ pub(super) fn told(
         Ok(halt) => {
             let mut halt = view::halt(&halt);
             if let answer::Halt::Stop(stop) = &mut halt
-                && session.breaks_on_failure()
+                && session.traps_at_failures()
             {
                 as_test_failure(stop);
             }

@@ -69,7 +69,7 @@ impl Framework {
         names
     }
 
-    /// The arguments that run a test and stop the debugger where it fails.
+    /// The arguments that run a test, which traps where it fails.
     pub(super) fn run_arguments(self, chosen: &Chosen) -> Vec<String> {
         if self == Self::GoogleTest {
             let options = [

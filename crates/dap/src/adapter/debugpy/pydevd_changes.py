@@ -3,16 +3,17 @@
 Values are shown as `repr` writes them, as far as there is room. pydevd writes containers itself: two levels deep, without
 the name of a subclass or a `maxlen`, and an empty set as an empty dict. It leaves out functions and classes wherever they
 are, and None as a result. Exceptions stop the program once each, and answers are not held back. Conditions and log messages
-read names inside of comprehensions, too, and a log message shows what it can where one of its expressions fails.
+read names inside of comprehensions and private ones, too, and a log message shows what it can where one of its expressions fails.
 
 A pydevd that has other parts than those that are replaced works as it does by itself.
 """
 
+import ast
 import socket
 import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
-from types import FrameType, MemberDescriptorType, SimpleNamespace
+from types import FrameType, FunctionType, MemberDescriptorType, SimpleNamespace
 
 from _pydevd_bundle import pydevd_process_net_command_json, pydevd_resolver, pydevd_suspended_frames, pydevd_utils, pydevd_vars
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE
@@ -227,8 +228,73 @@ class LogMessage(str):
     """A log message as it was given."""
 
 
-def logged(message, names, own):
+class Condition(str):
+    """A condition with the names that it means, which shows itself as it was given."""
+
+    def __new__(cls, given, meant):
+        condition = str.__new__(cls, meant)
+        condition.given = given
+        return condition
+
+    def __str__(self):
+        return self.given
+
+
+class PrivateNames(ast.NodeTransformer):
+    """Private names (`self.__rate`) as they are called outside of their class."""
+
+    def __init__(self, owner):
+        self.prefix = "_" + owner.lstrip("_")
+
+    def meant(self, name):
+        return self.prefix + name if name.startswith("__") and not name.endswith("__") else name
+
+    def visit_Attribute(self, node):
+        node.attr = self.meant(node.attr)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node):
+        node.id = self.meant(node.id)
+        return node
+
+
+def with_private_names(expression, frame):
+    """An expression as it is meant in the method of a class that a frame is in."""
+    owner = class_of(frame) if "__" in expression and hasattr(ast, "unparse") else None
+    if owner is None:
+        return expression
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except SyntaxError:
+        return expression
+    return ast.unparse(PrivateNames(owner.__name__).visit(tree))
+
+
+def class_of(frame):
+    """The class that has the method that a frame is in."""
+    first = frame.f_locals.get(next(iter(frame.f_code.co_varnames), None))
+    for kind in (first if isinstance(first, type) else type(first)).__mro__:
+        if any(has_code(member, frame.f_code) for member in vars(kind).values()):
+            return kind
+    return None
+
+
+def has_code(member, code):
+    """Whether a member of a class is a method with this code, perhaps a decorated one."""
+    if isinstance(member, (classmethod, staticmethod)):
+        member = member.__func__
+    elif isinstance(member, property):
+        member = member.fget
+    while isinstance(member, FunctionType):
+        if member.__code__ is code:
+            return True
+        member = vars(member).get("__wrapped__")
+    return False
+
+
+def logged(message, names, frame):
     """The text of a log message with the values of its expressions."""
+    own = frame.f_locals
     letters, parts = iter(message), []
     for letter in letters:
         if letter != "{":
@@ -240,7 +306,7 @@ def logged(message, names, own):
                 parts.append("{}")
                 continue
             try:
-                parts.append(str(eval(expression, names, own)))
+                parts.append(str(eval(with_private_names(expression, frame), names, own)))
             except SyntaxError:
                 # With a conversion or a format, as in an f-string.
                 parts.append(eval("f" + repr("{%s}" % expression), names, own))
@@ -258,12 +324,15 @@ def read_names():
         return {**frame.f_globals, **frame.f_locals}
 
     def condition(self, info, breakpoint, frame):
+        given = breakpoint.condition
+        if given and not isinstance(given, Condition):
+            breakpoint.condition = Condition(given, with_private_names(given, frame))
         return handle_condition(self, info, breakpoint, SimpleNamespace(f_globals=all_names(frame), f_locals=frame.f_locals))
 
     def expression(self, breakpoint, info, frame):
         if not isinstance(breakpoint.expression, LogMessage):
             return handle_expression(self, breakpoint, info, frame)
-        info.pydev_message = logged(breakpoint.expression, all_names(frame), frame.f_locals)
+        info.pydev_message = logged(breakpoint.expression, all_names(frame), frame)
 
     debugger.handle_breakpoint_condition, debugger.handle_breakpoint_expression = condition, expression
     pydevd_process_net_command_json.convert_dap_log_message_to_expression = LogMessage

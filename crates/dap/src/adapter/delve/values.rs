@@ -166,6 +166,15 @@ fn key_text(text: &str, kind: &str) -> String {
     if is_address(key) {
         return format!("{}{{…}}", if key.starts_with('*') { "&" } else { "" });
     }
+    let behind = key.trim_start_matches('*');
+    if kind.starts_with('*') && key.len() == text.len() && behind.len() < key.len() {
+        let pointers = key.len() - behind.len();
+        return format!(
+            "{}{}",
+            "&".repeat(pointers),
+            key_text(behind, kind.trim_start_matches('*'))
+        );
+    }
     if key.len() == text.len() {
         let is_complex = kind.starts_with("complex");
         return number(&if is_complex { doubtful(key) } else { key.to_owned() }, kind);

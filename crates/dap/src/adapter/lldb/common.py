@@ -185,6 +185,10 @@ class Unreadable(Exception):
     """A value that is not what its type says, or whose memory cannot be read."""
 
 
+# Characters of a value that perhaps is none.
+MAX_DOUBTFUL = 200
+
+
 class Text:
     """The text of one value while it is written."""
 
@@ -212,16 +216,19 @@ def text_of(value, show, kind=None):
     """The text of a value, behind the name of its type where LLDB has another."""
     # Before the time of the text begins: it may read the code of a function.
     mark = unset_mark(value)
-    text = Text()
-    text.add(MARK if kind is None else f"{MARK}{kind}{TYPE_END}")
-    text.length = 0
+    begin = MARK if kind is None else f"{MARK}{kind}{TYPE_END}"
     if mark == UNSET:
-        return str(text) + UNSET
+        return begin + UNSET
+    text = Text()
     try:
         show(value, text, 0)
     except Unreadable as why:
         text.add(f"<not readable: {why}>")
-    return str(text) + (mark or "")
+    written = str(text)
+    if mark and len(written) > MAX_DOUBTFUL:
+        # Its mark is not cut off with the rest of what may be no value.
+        written = written[:MAX_DOUBTFUL] + "…"
+    return begin + written + (mark or "")
 
 
 def show_part(part, show, text, depth):

@@ -6,8 +6,8 @@ the function's code names tell (`untouched.py`).
 """
 
 import lldb
-from statements import last_line
-from untouched import is_optimised, is_untouched
+from statements import is_end_of_block, last_line
+from untouched import is_named_later, is_optimised, is_untouched
 
 UNSET = "<not set yet>"
 PERHAPS_UNSET = " <perhaps not set yet>"
@@ -36,6 +36,8 @@ def unset_mark(value):
         return UNSET if start is None or pc < start else None
     if line < here.GetLine() <= last and start is not None and start <= pc < end:
         return UNSET if frame.GetFrameID() == 0 else PERHAPS_UNSET
+    if last < here.GetLine() and start is not None and start <= pc < end:
+        return mark_within(value, frame, start, end)
     if line < here.GetLine():
         # Rust's compiler sets constants at the beginning of a function, in the line of their declaration.
         is_early = is_untouched(value, frame) if start is None else pc < start and not is_optimised(frame)
@@ -46,7 +48,12 @@ def unset_mark(value):
     if pc == start and is_innermost:
         return UNSET
     # A call within the line returns to the run's end at the latest.
-    return PERHAPS_UNSET if pc < end or not is_innermost else None
+    return mark_within(value, frame, start, end) if pc < end or not is_innermost else None
+
+
+def mark_within(value, frame, start, end):
+    """The note on a variable whose declaration runs."""
+    return UNSET if is_named_later(value, frame, start, end) else PERHAPS_UNSET
 
 
 def is_in_frame(value, frame):
@@ -67,8 +74,12 @@ def first_run(frame, file, line, last):
         if index is not None:
             entry = unit.GetLineEntryAtIndex(index)
             start = entry.GetStartAddress().GetFileAddress()
-            while entry.IsValid() and line <= entry.GetLine() <= last:
-                stop = entry.GetEndAddress().GetFileAddress()
+            while entry.IsValid():
+                if line <= entry.GetLine() <= last:
+                    stop = entry.GetEndAddress().GetFileAddress()
+                # GCC gives parts of a list of elements to the end of the block.
+                elif not (entry.GetLine() > last and is_end_of_block(frame, file, entry.GetLine())):
+                    break
                 index += 1
                 entry = unit.GetLineEntryAtIndex(index)
             RUNS[key] = (start, stop)

@@ -34,6 +34,14 @@ def last_line(frame, value):
     return ENDS[key]
 
 
+def is_end_of_block(frame, file, line):
+    """Whether a line begins with the closing brace of a block."""
+    if frame.GetCompileUnit().GetLanguage() not in LANGUAGES:
+        return False
+    lines = source(file.fullpath)
+    return line <= len(lines) and lines[line - 1].lstrip().startswith("}")
+
+
 def end_of(text, at):
     """Where the statement that a text has at a place ends; at its beginning if it does not end."""
     depth = 0

@@ -16,28 +16,46 @@ ENTERED_ELSEWHERE = ("_Unwind_Resume", "__cxa_begin_catch", "setjmp")
 OPERAND = re.compile(r"(-?0x[0-9a-f]+|-?\d+)?\(%(r[bs]p)(,[^)]*)?\)")
 WIDTHS = {"b": 1, "w": 2, "l": 4, "q": 8}
 
-# The places in the frame that each function's instructions name, and its jumps; none of a function that is left alone.
+# The places in the frame that each function's instructions name, its jumps, and whether it is entered at its beginning alone.
 CODE = {}
 
 
 def is_untouched(value, frame):
     """Whether nothing that ran in a frame has named the place of a variable."""
-    target, start = value.GetTarget(), value.GetLoadAddress()
-    size = value.GetByteSize()
-    is_known = start != lldb.LLDB_INVALID_ADDRESS and size and target.GetTriple().startswith("x86_64")
-    if not is_known or has_no_parts(value.GetType().GetCanonicalType()) or is_optimised(frame):
+    places, jumps, is_whole = known_code(value, frame)
+    if not is_whole:
         return False
-    code = code_of(frame.GetFunction(), target)
-    if code is None:
-        return False
-    places, jumps = code
     limit = reached_from(frame.GetPC(), jumps)
+    return not any(at < limit for at in naming(value, frame, places))
+
+
+def is_named_later(value, frame, start, end):
+    """Whether a run of instructions in which a frame is, between two addresses in the file, has not named the place of a variable
+    yet, and will."""
+    pc = frame.GetPC()
+    moved = pc - frame.GetPCAddress().GetFileAddress()
+    places, _, _ = known_code(value, frame)
+    named = [at for at in naming(value, frame, places) if start + moved <= at < end + moved]
+    return bool(named) and pc <= min(named)
+
+
+def known_code(value, frame):
+    """What is known of the code of a frame's function; nothing where it does not tell when a variable is set."""
+    target = value.GetTarget()
+    is_known = value.GetLoadAddress() != lldb.LLDB_INVALID_ADDRESS and value.GetByteSize() and target.GetTriple().startswith("x86_64")
+    if not is_known or has_no_parts(value.GetType().GetCanonicalType()) or is_optimised(frame):
+        return [], [], False
+    return code_of(frame.GetFunction(), target)
+
+
+def naming(value, frame, places):
+    """Where instructions name the place of a variable, or may."""
+    start, size = value.GetLoadAddress(), value.GetByteSize()
     registers = {"rsp": frame.GetSP(), "rbp": frame.FindRegister("rbp").GetValueAsUnsigned()}
     for at, register, offset, width in places:
         address = None if offset is None else registers[register] + offset
-        if at < limit and (address is None or address < start + size and start < address + width):
-            return False
-    return True
+        if address is None or address < start + size and start < address + width:
+            yield at
 
 
 def has_no_parts(kind):
@@ -64,23 +82,22 @@ def code_of(function, target):
 
 def read_code(function, target):
     instructions = function.GetInstructions(target)
-    places, jumps = [], []
+    places, jumps, is_whole = [], [], True
     if not 0 < instructions.GetSize() <= MAX_INSTRUCTIONS:
-        return None
+        return places, jumps, False
     for instruction in instructions:
         at, name, operands = instruction.GetAddress().GetLoadAddress(target), instruction.GetMnemonic(target), instruction.GetOperands(target)
         if name.startswith("j"):
             to = re.fullmatch(r"0x[0-9a-f]+", operands.split(" ", 1)[0])
-            if not to:
-                return None
-            jumps.append((at, int(to[0], 16)))
+            is_whole &= to is not None
+            jumps.extend([(at, int(to[0], 16))] if to else [])
         elif name.startswith("call") and any(other in f"{operands} {instruction.GetComment(target)}" for other in ENTERED_ELSEWHERE):
-            return None
+            is_whole = False
         for offset, register, index in OPERAND.findall(operands):
             width = WIDTHS.get(name[-1], 16) if "mm" not in operands else 32
             # One with an index may name any place.
             places.append((at, register, None if index else int(offset or "0", 0), width))
-    return places, jumps
+    return places, jumps, is_whole
 
 
 OPTIMISED = None

@@ -14,6 +14,8 @@ fn keys_are_written_as_values() {
         ("main.Level", "High (2) = 0x2", "High (2)"),
         ("*main.Point", "*main.Point {X: 1, Y: 2}", "&{X: 1, Y: 2}"),
         ("*main.Point", "*main.Point nil", "nil"),
+        ("*int", "*5", "&5"),
+        ("**string", "**\"a\"", "&&\"a\""),
         ("interface {}", "interface {}(main.Point) {X: 1, Y: 2}", "main.Point{X: 1, Y: 2}"),
         ("interface {}", "interface {}(string) \"x\"", "\"x\""),
         ("interface {}", "interface {} nil", "nil"),
