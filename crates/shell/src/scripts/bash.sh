@@ -18,13 +18,16 @@ __termbridge_take() {
         # The end was missed. Where the shell is was reported already: it stays there.
         [[ -z ${__termbridge_undo-} ]] || { __termbridge_there= && __termbridge_restore; }
         ((${#__termbridge_nonce} == @NONCE_LENGTH@)) || __termbridge_prepare
-        [[ -n @KEEP_HISTORY@ ]] || __termbridge_forget
+        if [[ -z @KEEP_HISTORY@ ]]; then
+            if [[ -z ${HISTIGNORE+set} ]]; then __termbridge_ignored= HISTIGNORE='*'; else __termbridge_forget; fi
+        fi
         # Without a terminal to write to, the line editor and PS0 are silent.
         [[ -t 3 ]] || builtin printf '\e]633;C;@KEY@\a' >| /dev/tty || builtin :
     else
         __termbridge_command=
     fi
-    [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_rehook
+    [[ -n ${__termbridge_hooked-} ]] || __termbridge_rehook
+    __termbridge_hooked=
     READLINE_LINE=$__termbridge_command
     READLINE_POINT=${#__termbridge_command}
 }
@@ -33,18 +36,11 @@ __termbridge_read() {
     builtin local REPLY
     builtin read -r -d '' && builtin printf -v "$1" %s "$REPLY"
 }
-# Keeps the command out of the history.
+# Keeps the command out of the history of a shell that ignores commands anyway.
 __termbridge_forget() {
     [[ -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ]] || builtin return 0
-    __termbridge_ignored=${HISTIGNORE+=}${HISTIGNORE-}
+    __termbridge_ignored="=$HISTIGNORE"
     HISTIGNORE='*'
-}
-__termbridge_remember() {
-    if [[ -n $__termbridge_ignored ]]; then
-        HISTIGNORE=${__termbridge_ignored#=}
-    else
-        builtin unset HISTIGNORE
-    fi
 }
 # The command's own directory and variables come behind its nonce. If one cannot be set, the command does not run.
 __termbridge_prepare() {
@@ -105,7 +101,9 @@ __termbridge_end() {
     # Before it waits, where Ctrl+C may end it: the next end is not this command's.
     if [[ -n $__termbridge_mark ]]; then
         __termbridge_nonce=
-        [[ -n @KEEP_HISTORY@ || ${HISTIGNORE-} != '*' ]] || __termbridge_remember
+        if [[ -z @KEEP_HISTORY@ && ${HISTIGNORE-} == '*' ]]; then
+            if [[ -n $__termbridge_ignored ]]; then HISTIGNORE=${__termbridge_ignored#=}; else builtin unset HISTIGNORE; fi
+        fi
         [[ -z ${__termbridge_undo-} ]] || __termbridge_restore
     fi
     builtin printf '\e]633;D;%s;%s\a' "$__termbridge_status" "${__termbridge_mark:-@KEY@}" >| /dev/tty ||
@@ -116,12 +114,14 @@ __termbridge_end() {
         builtin return "$__termbridge_status"
     fi
 }
-# The last hook has the last word on the prompt.
+# The last hook has the last word on the prompt. If it finds the hooks in place, the next command need not look.
 __termbridge_prompt() {
     __termbridge_status=$?
     [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
     [[ "${PS0-}${PS1-}${PS2-}" == "${__termbridge_marked-}" ]] || __termbridge_marks
+    # The list of hooks must not change while bash runs it.
+    [[ "${PROMPT_COMMAND[*]-}" != "${__termbridge_hooks-}" ]] || __termbridge_hooked=1
 }
 # The status stands in the prompt as well, for a command that took the hooks away. What others have put around the
 # prompt since (`(venv) `) comes between the marks.
