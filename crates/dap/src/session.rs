@@ -45,7 +45,6 @@ mod unset;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
-use serde_json::Value;
 use tokio::sync::{Semaphore, watch};
 
 pub use self::control::{Resume, Ticket};

@@ -213,8 +213,8 @@ impl<'a> Reader<'a> {
         }
         // The name of a type behind that of a list or a map: `[]*list.Element{`.
         let is_name = |token: &&Token<'_>| token.is_word() || token.is(".");
-        let behind = self.tokens[..at].iter().rev().skip_while(is_name);
-        let is_value = behind.skip_while(|token| token.is("*")).next().is_some_and(|it| it.is("]"));
+        let mut behind = self.tokens[..at].iter().rev().skip_while(is_name);
+        let is_value = behind.find(|token| !token.is("*")).is_some_and(|token| token.is("]"));
         !is_value || self.text_before(at) == "]"
     }
 

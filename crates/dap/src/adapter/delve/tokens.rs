@@ -83,8 +83,8 @@ impl<'a> Tokens<'a> {
     }
 
     fn pass(&mut self, length: usize) {
-        let passed = &self.source.as_bytes()[self.at..self.at + length];
-        self.line += passed.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let passed = &self.source[self.at..self.at + length];
+        self.line += passed.matches('\n').count() as u64;
         self.at += length;
     }
 }
