@@ -90,15 +90,16 @@ pub trait TerminalBackend: Send + Sync + 'static {
     ) -> Result<Until, SessionError>;
 
     /// Waits until the command is over or waits for someone to type, at most `timeout`. A backend that knows the command
-    /// at that moment returns its report as well, with at most `most` bytes of its output.
+    /// at that moment returns its report as well, with at most `max_bytes` of its output.
     async fn wait_report(
         &self,
         id: &SessionId,
         command: u64,
         timeout: Duration,
-        _most: u64,
-    ) -> Result<(Until, Option<CommandReport>), SessionError> {
-        Ok((self.wait_command(id, command, Awaited::EndOrInput, timeout).await?, None))
+        _max_bytes: u64,
+    ) -> Result<CommandWait, SessionError> {
+        let until = self.wait_command(id, command, Awaited::EndOrInput, timeout).await?;
+        Ok(CommandWait { until, report: None })
     }
 
     /// Waits until something is printed after [`SessionInfo::printed`] was `printed`, or until
@@ -252,6 +253,15 @@ pub enum Until {
     Printed,
     /// Time ran out; it goes on.
     TimedOut,
+}
+
+/// How a wait for a command ended.
+#[derive(Debug, Clone)]
+pub struct CommandWait {
+    /// Why.
+    pub until: Until,
+    /// The command at that moment, if the backend knows it.
+    pub report: Option<CommandReport>,
 }
 
 impl From<Waited> for Until {

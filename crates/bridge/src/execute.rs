@@ -8,13 +8,13 @@ use std::time::Duration;
 use termbridge_foreign_files::TIME_LIMIT;
 use termbridge_policy::{Dialect, MAX_COMMAND};
 use termbridge_session::{
-    CommandReport, CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo,
-    SpawnError, release_soon,
+    CommandSetup, CommandState, NewCommand, SessionError, SessionId, SessionInfo, SpawnError,
+    release_soon,
 };
 use termbridge_store::Entry;
 
 use crate::agents::{Chosen, Left, Needs, Pick, Reservation, Room, check_name};
-use crate::backend::{Awaited, Until};
+use crate::backend::{Awaited, CommandWait};
 use crate::backends::BackendIndex;
 use crate::caller::Caller;
 use crate::directories;
@@ -31,7 +31,7 @@ const CHANGE_DIRECTORY: Duration = Duration::from_secs(10);
 const JUDGED_AT_ONCE: usize = 4096;
 /// Bytes of a command whose judging takes so much memory that it is given back to the system.
 const RELEASED_AFTER: usize = 64 * 1024;
-/// Bytes of output that a wait's report has. Longer output is read on its own, once there is room for the answer.
+/// Output up to this size comes with a wait's report; longer output is read once there is room for the answer.
 const SMALL_OUTPUT: u64 = 4096;
 /// How often a session is chosen anew because someone else was faster.
 const ATTEMPTS: u32 = 5;
@@ -271,7 +271,7 @@ impl Bridge {
         &self,
         started: &Started,
         timeout: Duration,
-    ) -> Result<(Until, Option<CommandReport>), BridgeError> {
+    ) -> Result<CommandWait, BridgeError> {
         let Started { session, command, .. } = started;
         let backend = self.backend_of(session);
         Ok(backend.wait_report(session, *command, timeout, SMALL_OUTPUT).await?)

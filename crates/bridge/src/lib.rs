@@ -45,7 +45,7 @@ mod settings;
 mod transcript;
 
 pub use agents::Pick;
-pub use backend::{Awaited, NewSession, OwnerFilter, TerminalBackend, Until};
+pub use backend::{Awaited, CommandWait, NewSession, OwnerFilter, TerminalBackend, Until};
 pub use backends::Listed;
 pub use caller::{Access, Caller, Client, Environment};
 pub use debug::{

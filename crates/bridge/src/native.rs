@@ -10,7 +10,7 @@ use termbridge_session::{
 
 use tokio::sync::watch;
 
-use crate::backend::{Awaited, NewSession, OwnerFilter, TerminalBackend, Until};
+use crate::backend::{Awaited, CommandWait, NewSession, OwnerFilter, TerminalBackend, Until};
 use crate::screens::Screens;
 
 /// How long a shell may take to its first prompt; who asks says how long they wait.
@@ -128,18 +128,18 @@ impl TerminalBackend for NativeBackend {
         id: &SessionId,
         command: u64,
         timeout: Duration,
-        most: u64,
-    ) -> Result<(Until, Option<CommandReport>), SessionError> {
+        max_bytes: u64,
+    ) -> Result<CommandWait, SessionError> {
         let wait = Wait {
             command: Some(command),
             needs_input: true,
             interactive: true,
-            report_bytes: Some(most),
+            report_bytes: Some(max_bytes),
             ..Wait::default()
         };
         let mut waited = self.sessions.get(id)?.wait(wait.timeout(timeout)).await?;
         let report = waited.command.take().map(|report| *report);
-        Ok((waited.into(), report))
+        Ok(CommandWait { until: waited.into(), report })
     }
 
     async fn wait_output(

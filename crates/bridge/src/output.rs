@@ -85,7 +85,7 @@ impl Bridge {
         self.output_behind(session, command, OutputPlace::default(), most).await
     }
 
-    /// The same of a command that a wait returned a report of, which is enough if it has all of the output.
+    /// As [`output`](Self::output), but uses the report of a wait if it contains all of the output.
     pub async fn output_of(
         &self,
         report: Option<CommandReport>,

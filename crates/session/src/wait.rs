@@ -61,7 +61,8 @@ pub struct Wait {
     pub timeout: Option<Duration>,
     /// What to copy at the moment when the wait ends.
     pub look: Option<Look>,
-    /// Report the awaited `command` at that moment, with at most this many bytes of its output.
+    /// Report the awaited `command` at that moment, with at most this many bytes of its output. Wins over the running
+    /// command's report of a `look`.
     pub report_bytes: Option<u64>,
 }
 

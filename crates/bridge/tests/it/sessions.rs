@@ -76,7 +76,7 @@ impl Hub {
 
 async fn run(bridge: &Bridge, request: Execute) -> Result<(SessionId, String), BridgeError> {
     let started = bridge.start(request, LIMIT).await?;
-    assert_eq!(bridge.wait(&started, LIMIT).await?.0, Until::Over);
+    assert_eq!(bridge.wait(&started, LIMIT).await?.until, Until::Over);
     let (_, output) = bridge.output(&started.session, started.command, 4096).await?;
     Ok((started.session, output.head))
 }

@@ -1,4 +1,4 @@
-//! Variables that have no value yet, where the source tells it better than the adapter.
+//! Variables that have no value yet, where the source shows this better than the adapter.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
-//! The sources that were read last for what they declare: each step asks for those of its frames again.
+//! A cache of parsed sources: each step needs those of its frames again.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use termbridge_foreign_files::read_to_string;
@@ -34,18 +34,25 @@ impl Sources {
         if modified > started {
             return None;
         }
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = kept.iter().find(|(of, at, _)| of == path && *at == modified);
-        if let Some((_, _, declarations)) = found {
-            return Some(declarations.clone());
+        let is_current = |(of, at, _): &&Kept| of == path && *at == modified;
+        let found =
+            self.lock().iter().find(is_current).map(|(.., declarations)| declarations.clone());
+        if found.is_some() {
+            return found;
         }
+        // Not locked: the file system may hang.
         let text = read_to_string(path, MAX_SOURCE).ok()?;
         let declarations: Arc<dyn SourceDeclarations> = rules.read(text).into();
+        let mut kept = self.lock();
         kept.retain(|(of, _, _)| of != path);
         if kept.len() == MAX_KEPT {
             kept.pop_front();
         }
         kept.push_back((path.to_owned(), modified, declarations.clone()));
         Some(declarations)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Kept>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -151,9 +151,14 @@ async fn a_log_message_with_a_condition() {
     subject.debugger.set_breakpoint(failing).await.expect("is set");
     let end = run(log.condition("b > 2 || nosuch()")).await;
     assert_eq!(end.output.text, format!("50% of 3 3 {rest}"));
-    let failures = end.condition_failures.join("\n");
-    assert!(failures.contains("`nosuch > 2` cannot be evaluated"), "{failures}");
+    // Of the calls before, the second part is read.
+    let [first, second] = end.condition_failures.as_slice() else { panic!("{end:#?}") };
+    assert!(first.contains("`b > 2 || nosuch()` cannot be evaluated"), "{first}");
+    assert!(second.contains("`nosuch > 2` cannot be evaluated"), "{second}");
     assert_eq!(end.unbound, [], "they were evaluated");
+    let plain = subject.breakpoint("add").condition("b > 2").log_message("50% done");
+    let logged = run(plain).await.output.text;
+    assert!(logged.contains("50% done\n"), "{logged}");
     let failing = subject.breakpoint("add").condition("b > 3").log_message("{nosuch}");
     let logged = run(failing).await.output.text;
     assert!(logged.contains("ReferenceError: nosuch is not defined"), "{logged}");
@@ -432,8 +437,8 @@ async fn the_next_line_cannot_be_set() {
     flows::no_next_line(LANGUAGE).await;
 }
 
-#[tokio::test]
-async fn a_pause_of_an_idle_server_says_so_and_a_breakpoint_stops_it() {
+/// A server that waits for requests, and its port.
+async fn idle_server() -> (Subject, DebugSession, u16) {
     let text = "\
 const server = require('http').createServer((request, response) => {
   const answer = 'ok'; // mark: answer
@@ -444,15 +449,28 @@ server.listen(0, '127.0.0.1', () => console.log('port', server.address().port));
     let subject = Subject::written(LANGUAGE, "subject", text);
     let session = subject.start("").await;
     let line = session.wait_for_output("port ", LIMIT).await.expect("it listens");
-    let port: u16 = line.rsplit(' ').next().and_then(|port| port.parse().ok()).expect("a port");
+    let port = line.rsplit(' ').next().and_then(|port| port.parse().ok()).expect("a port");
+    (subject, session, port)
+}
+
+#[tokio::test]
+async fn a_pause_of_an_idle_server_says_so() {
+    let (_subject, session, _) = idle_server().await;
     let error = session.pause(LIMIT).await.expect_err("nothing runs");
     assert_eq!(error.code(), "E_TIMEOUT");
     assert!(error.to_string().contains("is idle"), "{error}");
     assert!(error.hint().contains("set a breakpoint"), "{}", error.hint());
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_breakpoint_stops_a_server_that_was_idle() {
+    let (subject, session, port) = idle_server().await;
     subject.break_at("answer").await;
     let mut client = std::net::TcpStream::connect(("127.0.0.1", port)).expect("connects");
     std::io::Write::write_all(&mut client, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n").expect("is sent");
     subject.stop_at(&session, "answer").await;
+    session.stop().await.expect("ends");
 }
 
 #[tokio::test]
@@ -486,6 +504,90 @@ console.log(config, fs); // mark: print
 
 /// Packages that the tests have.
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/debuggers/node_modules");
+
+/// Variables of loops hide those that the function declares further down.
+#[tokio::test]
+async fn a_variable_of_a_loop_is_not_the_one_of_its_function() {
+    let text = "\
+function f() {
+  let sum = 0;
+  for (const a of [1, 2]) {
+    sum += a; // mark: add
+  }
+  try {
+    throw 3;
+  } catch (b) {
+    sum += b; // mark: caught
+  }
+  const a = 10, b = 20;
+  return sum + a + b;
+}
+console.log(f());
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    let log = subject.breakpoint("add").log_message("a={a} sum={sum}");
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    subject.break_at("caught").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "caught").await;
+    assert_eq!(report.output.text, "a=1 sum=0\na=2 sum=1\n");
+    assert_eq!(
+        session.evaluate("b + 1", None, EvaluateContext::Repl).await.expect("a value").value,
+        "4"
+    );
+    session.stop().await.expect("ends");
+    subject.debugger.clear_breakpoints().await;
+    let second = subject.breakpoint("add").condition("a === 2");
+    subject.debugger.set_breakpoint(second).await.expect("is set");
+    let session = subject.start("").await;
+    subject.stop_at(&session, "add").await;
+    assert_eq!(
+        session.evaluate("a * 10", None, EvaluateContext::Repl).await.expect("a value").value,
+        "20"
+    );
+    session.stop().await.expect("ends");
+}
+
+/// A source map knows other places of the brackets around a loop's variables.
+#[tokio::test]
+async fn the_variables_of_a_loop_that_tsx_runs_have_no_value_in_its_head() {
+    let text = "\
+function total(orders: { lines: number[] }[]): number {
+  let sum = 0;
+  for (const order of orders) { // mark: outer
+    for (const line of order.lines) { // mark: inner
+      sum += line;
+    }
+  }
+  for (let i = 0, n = 2; i < n; i++) { // mark: counted
+    sum += i;
+  }
+  return sum;
+}
+console.log(total([{ lines: [1, 2] }, { lines: [3] }]));
+";
+    let mut subject = Subject::new(LANGUAGE);
+    subject.source.set_extension("ts");
+    std::fs::write(&subject.source, text).expect("is written");
+    subject.break_at("outer").await;
+    subject.break_at("inner").await;
+    let loader = format!("--import=file://{PACKAGES}/tsx/dist/loader.mjs");
+    let configuration = Configuration::launch("node", &subject.source, subject.folder.path())
+        .with("runtimeArgs", serde_json::json!([loader]));
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let report = subject.stop_at(&session, "outer").await;
+    assert_eq!(local(&report, "order").value, "<not initialised>");
+    let report = subject.resume(&session, Resume::Continue).await;
+    assert_eq!(local(&report, "line").value, "<not initialised>");
+    assert_eq!(local(&report, "order").value, "{lines: [1, 2]}");
+    subject.debugger.clear_breakpoints().await;
+    subject.break_at("counted").await;
+    let report = subject.resume(&session, Resume::Continue).await;
+    for name in ["i", "n"] {
+        assert_eq!(local(&report, name).value, "<not initialised>", "{name}");
+    }
+    session.stop().await.expect("ends");
+}
 
 /// tsx writes a file in one line, whose positions are those of the source.
 #[tokio::test]

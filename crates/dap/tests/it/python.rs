@@ -578,11 +578,12 @@ async fn a_log_message_reads_private_names() {
                   \x20       return cls.__rate  # mark: log\n\n\
                   Base.rise()\n";
     std::fs::write(&subject.source, source).expect("a source");
-    let log = subject.breakpoint("log").log_message("rate {cls.__rate} {'__rate'}");
+    let log =
+        subject.breakpoint("log").log_message("rate {cls.__rate} {cls.__rate:.1f} {'__rate'}");
     subject.debugger.set_breakpoint(log).await.expect("is set");
     let session = subject.start("").await;
     let Halt::Ended(end) = session.wait(LIMIT).await.expect("an end") else { panic!("a stop") };
-    assert!(end.output.text.contains("rate 2 __rate"), "{:?}", end.output);
+    assert!(end.output.text.contains("rate 2 2.0 __rate"), "{:?}", end.output);
 }
 
 /// A class is known by every module that has it.

@@ -5,10 +5,10 @@ use std::future::Future;
 use std::time::Duration;
 
 use rmcp::model::ProgressNotificationParam;
-use termbridge_bridge::{OutputPage, OutputRequest, OutputWait, ScreenHandle, Started, Until};
-use termbridge_session::{
-    CommandReport, EndReason, Input, Sent, SessionError, SessionId, State, Wait, Waited,
+use termbridge_bridge::{
+    CommandWait, OutputPage, OutputRequest, OutputWait, ScreenHandle, Started, Until,
 };
+use termbridge_session::{EndReason, Input, Sent, SessionError, SessionId, State, Wait, Waited};
 
 use super::Context;
 use crate::error::ToolError;
@@ -84,12 +84,11 @@ impl Context {
         &self,
         started: &Started,
         timeout: Duration,
-    ) -> Result<(Until, Option<CommandReport>, bool), ToolError> {
+    ) -> Result<(CommandWait, bool), ToolError> {
         let limit = self.limit_of(timeout);
         let waiting = self.bridge.wait(started, limit.allowed);
         let watched = Watched::Command(&started.session, Some(started.command));
-        let (until, report) = self.attend(watched, limit, waiting).await??;
-        Ok((until, report, limit.cut_short))
+        Ok((self.attend(watched, limit, waiting).await??, limit.cut_short))
     }
 
     /// Reads output, at once or when the wait ends.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-use termbridge_bridge::{Execute, Moved, Started, Until};
-use termbridge_session::{CommandReport, CommandState, SessionId, State};
+use termbridge_bridge::{CommandWait, Execute, Moved, Started, Until};
+use termbridge_session::{CommandState, SessionId, State};
 
 use super::ended::note_told;
 use super::errors::{cut_errors, errors_first};
@@ -120,8 +120,8 @@ pub(crate) async fn run(
     if context.is_task {
         started.answered();
     }
-    let (until, report, cut_short) = match patience {
-        Patience::None => (Until::TimedOut, None, true),
+    let (waited, cut_short) = match patience {
+        Patience::None => (CommandWait { until: Until::TimedOut, report: None }, true),
         Patience::UpTo(timeout) => match context.wait_command(&started, timeout).await {
             Err(_) if context.was_cancelled() => {
                 interrupt(context, &started).await?;
@@ -130,7 +130,7 @@ pub(crate) async fn run(
             waited => waited?,
         },
     };
-    let mut run = Run::of(context, &started, (until, report), max_bytes, stays_in).await?;
+    let mut run = Run::of(context, &started, waited, max_bytes, stays_in).await?;
     let running = run.standing.state == "running";
     run.timed_out = running && !cut_short;
     if running && cut_short && patience != Patience::None {
@@ -148,13 +148,14 @@ impl Run {
     async fn of(
         context: &Context,
         started: &Started,
-        (until, report): (Until, Option<CommandReport>),
+        waited: CommandWait,
         max_bytes: usize,
         stays_in: Option<PathBuf>,
     ) -> Result<Self, ToolError> {
         let Started { session, command, is_known, is_current, cwd, instead_of, replaces, .. } =
             started;
         context.room_for_answer(max_bytes).await?;
+        let CommandWait { until, report } = waited;
         let output = context.bridge.output_of(report, session, *command, max_bytes);
         let (report, output) = output.await?;
         let most = context.bridge.max_output_lines(&context.caller, cwd);

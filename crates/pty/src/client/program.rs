@@ -29,6 +29,9 @@ use crate::{
     SignalScope, SpawnError, StopReport, Survey, Waiting, process_table, sys,
 };
 
+/// How long a write to a full terminal waits where the process has no free descriptor to watch it with.
+const RETRY_WRITE: Duration = Duration::from_millis(10);
+
 /// A program on a terminal of its own, owned by one task.
 ///
 /// Dropping it while the program runs hangs it up: every process of its session gets `SIGHUP`
@@ -42,8 +45,8 @@ pub struct Program {
     tty: String,
     /// Our side of the terminal, until it is closed.
     master: Option<AsyncFd<OwnedFd>>,
-    /// Our side once more, registered for writing when a write first has to wait. Otherwise each read by the program
-    /// would wake the runtime.
+    /// A duplicate of our side, registered for writing by the first write that has to wait. Until then, the program's
+    /// reads do not wake the runtime.
     writer: OnceLock<AsyncFd<OwnedFd>>,
     /// The last write found the terminal full.
     is_full: AtomicBool,
@@ -268,7 +271,12 @@ impl Program {
         let writer = match self.writer.get() {
             Some(writer) => writer,
             None => {
-                let writer = sys::watch(master.try_clone()?, Interest::WRITABLE)?;
+                let Ok(duplicate) = master.try_clone() else {
+                    // No descriptor is free.
+                    tokio::time::sleep(RETRY_WRITE).await;
+                    return Ok(());
+                };
+                let writer = sys::watch(duplicate, Interest::WRITABLE)?;
                 self.writer.get_or_init(|| writer)
             }
         };

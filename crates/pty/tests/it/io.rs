@@ -2,6 +2,7 @@
 
 use std::io::ErrorKind;
 
+use rustix::process::{Resource, Rlimit};
 use termbridge_pty::{ExitStatus, Keeper, LineMode, PtySize};
 
 use crate::support::{limited, read_to, read_to_end, run, sh, spec};
@@ -92,6 +93,32 @@ async fn a_large_input_goes_through_a_slow_reader() {
     .await;
     let output = read_to(&program, "done").await;
     assert!(output.contains(&SIZE.to_string()), "{output}");
+}
+
+/// Only nextest gives a test a process of its own, whose descriptors it may use up.
+#[tokio::test]
+async fn a_large_input_needs_no_free_descriptor() {
+    const SIZE: usize = 1 << 20;
+    let keeper = Keeper::new();
+    let script = format!("stty raw -echo; echo ready; head -c {SIZE} | cksum; echo done");
+    let program = sh(&keeper, &script).await;
+    read_to(&program, "ready").await;
+    let limit = rustix::process::getrlimit(Resource::Nofile);
+    if std::env::var_os("NEXTEST").is_some() {
+        let none = Rlimit { current: Some(3), ..limit };
+        rustix::process::setrlimit(Resource::Nofile, none).expect("a limit");
+    }
+    limited("writing", async {
+        let mut left = SIZE;
+        while left > 0 {
+            let bytes = vec![b'y'; left.min(64 << 10)];
+            left -= program.write(&bytes).await.expect("write");
+        }
+    })
+    .await;
+    let output = read_to(&program, "done").await;
+    assert!(output.contains(&SIZE.to_string()), "{output}");
+    rustix::process::setrlimit(Resource::Nofile, limit).expect("the limit");
 }
 
 #[tokio::test]

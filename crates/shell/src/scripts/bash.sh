@@ -18,6 +18,7 @@ __termbridge_take() {
         # The end was missed. Where the shell is was reported already: it stays there.
         [[ -z ${__termbridge_undo-} ]] || { __termbridge_there= && __termbridge_restore; }
         ((${#__termbridge_nonce} == @NONCE_LENGTH@)) || __termbridge_prepare
+        # Keeps the command out of the history.
         if [[ -z @KEEP_HISTORY@ ]]; then
             if [[ -z ${HISTIGNORE+set} ]]; then __termbridge_ignored= HISTIGNORE='*'; else __termbridge_forget; fi
         fi
@@ -26,8 +27,7 @@ __termbridge_take() {
     else
         __termbridge_command=
     fi
-    [[ -n ${__termbridge_hooked-} ]] || __termbridge_rehook
-    __termbridge_hooked=
+    [[ "${PROMPT_COMMAND[*]-}" == "${__termbridge_hooks-}" ]] || __termbridge_rehook
     READLINE_LINE=$__termbridge_command
     READLINE_POINT=${#__termbridge_command}
 }
@@ -36,9 +36,9 @@ __termbridge_read() {
     builtin local REPLY
     builtin read -r -d '' && builtin printf -v "$1" %s "$REPLY"
 }
-# Keeps the command out of the history of a shell that ignores commands anyway.
+# The same where the user has set HISTIGNORE, unless it is read-only.
 __termbridge_forget() {
-    [[ -z ${HISTIGNORE+set} || ${HISTIGNORE@a} != *r* ]] || builtin return 0
+    ! __termbridge_fixed HISTIGNORE || builtin return 0
     __termbridge_ignored="=$HISTIGNORE"
     HISTIGNORE='*'
 }
@@ -114,14 +114,12 @@ __termbridge_end() {
         builtin return "$__termbridge_status"
     fi
 }
-# The last hook has the last word on the prompt. If it finds the hooks in place, the next command need not look.
+# The last hook has the last word on the prompt.
 __termbridge_prompt() {
     __termbridge_status=$?
     [[ $- != *k* ]] || { builtin local - && builtin set +k; }
     [[ -z ${__termbridge_nonce-} ]] || __termbridge_end "$__termbridge_status"
-    [[ "${PS0-}${PS1-}${PS2-}" == "${__termbridge_marked-}" ]] || __termbridge_marks
-    # The list of hooks must not change while bash runs it.
-    [[ "${PROMPT_COMMAND[*]-}" != "${__termbridge_hooks-}" ]] || __termbridge_hooked=1
+    [[ "${PS0-}"$'\n'"${PS1-}"$'\n'"${PS2-}" == "${__termbridge_marked-}" ]] || __termbridge_marks
 }
 # The status stands in the prompt as well, for a command that took the hooks away. What others have put around the
 # prompt since (`(venv) `) comes between the marks.
@@ -134,7 +132,7 @@ __termbridge_marks() {
         PS1=${PS1//"$__termbridge_before"/}
         PS1=$__termbridge_before${PS1//"$__termbridge_after"/}$__termbridge_after
     }
-    __termbridge_marked="${PS0-}${PS1-}${PS2-}"
+    __termbridge_marked="${PS0-}"$'\n'"${PS1-}"$'\n'"${PS2-}"
 }
 # A variable that must not be changed: an attempt would end more than the function.
 __termbridge_fixed() {

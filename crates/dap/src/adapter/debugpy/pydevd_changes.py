@@ -3,7 +3,7 @@
 Values are shown as `repr` writes them, as far as there is room. pydevd writes containers itself: two levels deep, without
 the name of a subclass or a `maxlen`, and an empty set as an empty dict. It leaves out functions and classes wherever they
 are, and None as a result. Exceptions stop the program once each, and answers are not held back. Conditions and log messages
-read names inside of comprehensions and private ones, too, and a log message shows what it can where one of its expressions fails.
+read names inside of comprehensions and private names. A log message shows what it can where one of its expressions fails.
 
 A pydevd that has other parts than those that are replaced works as it does by itself.
 """
@@ -244,7 +244,9 @@ class PrivateNames(ast.NodeTransformer):
     """Private names (`self.__rate`) as they are called outside of their class."""
 
     def __init__(self, owner):
-        self.prefix = "_" + owner.lstrip("_")
+        own = owner.lstrip("_")
+        # A class named with underscores alone has no private names.
+        self.prefix = "_" + own if own else ""
 
     def meant(self, name):
         return self.prefix + name if name.startswith("__") and not name.endswith("__") else name
@@ -309,7 +311,7 @@ def logged(message, names, frame):
                 parts.append(str(eval(with_private_names(expression, frame), names, own)))
             except SyntaxError:
                 # With a conversion or a format, as in an f-string.
-                parts.append(eval("f" + repr("{%s}" % expression), names, own))
+                parts.append(eval(with_private_names("f" + repr("{%s}" % expression), frame), names, own))
         except BaseException as error:
             parts.append("<%s: %s>" % (type(error).__name__, error))
     return "".join(parts)

@@ -83,7 +83,7 @@ impl SourceDeclarations for Statements {
     }
 }
 
-/// The names of an expression that are no fields or methods.
+/// The names in an expression, without fields and methods.
 fn names_read(expression: &str) -> impl Iterator<Item = Token<'_>> {
     let mut is_member = false;
     Tokens::new(expression).filter(move |token| {

@@ -4,12 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::tokens::{LINE_END, Token, Tokens};
 
-/// Bytes of a source that are read.
-const MAX_SOURCE: usize = 2 * 1024 * 1024;
 /// Tokens of a signature that are read, without what is in brackets.
 const MAX_SIGNATURE: usize = 500;
 
-/// Those statements, and the literals of functions.
+/// The multi-line declarations and function literals of a source.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
     declared: Vec<Declaration>,
@@ -39,9 +37,6 @@ struct Literal {
 
 impl Statements {
     pub(super) fn of(source: &str) -> Self {
-        if source.len() > MAX_SOURCE {
-            return Self::default();
-        }
         let tokens: Vec<_> = Tokens::new(source).collect();
         Reader::new(&tokens).read()
     }

@@ -11,6 +11,8 @@ use crate::adapter::{Declarations, Declared, SourceDeclarations};
 use crate::protocol::Scope;
 use crate::reference::FramePlace;
 
+/// What stands before the head of a loop, or of a `catch`, that declares variables.
+const HEADS: [&str; 3] = ["for", "await", "catch"];
 /// Bytes of a scope that are read.
 const MAX_SCOPE: usize = 1024 * 1024;
 
@@ -100,29 +102,66 @@ fn declared(source: &str, scope: &Scope, line: u64, column: u64) -> Declared {
     if to.saturating_sub(from) > MAX_SCOPE || !(from..=to).contains(&at) {
         return Declared::default();
     }
-    declared_between(source, from, to, at)
+    // V8 has the variables of a loop's head in its body, which begins for it where the head ends.
+    let rest = source[from..].strip_prefix(')').map(str::trim_start);
+    let from = rest.map_or(from, |rest| source.len() - rest.len());
+    let mut found = declared_between(source, from, to, at);
+    if let Some(head) = head_of_body(source, from) {
+        found.all.append(&mut declared_between(source, head, source.len(), at).all);
+    }
+    found
+}
+
+/// Where the head of a loop or a `catch` begins whose body begins at a place.
+fn head_of_body(source: &str, from: usize) -> Option<usize> {
+    if source[from..].starts_with('(') || !source[..from].trim_end().ends_with(')') {
+        return None;
+    }
+    let (mut open, mut closed, mut before): (Vec<_>, _, Option<Token<'_>>) =
+        (Vec::new(), None, None);
+    for token in Tokens::new(source, 0, from) {
+        match token.text {
+            "{" | "(" | "[" => open.push((token.start, before)),
+            "}" | ")" | "]" => closed = open.pop(),
+            _ => {}
+        }
+        before = Some(token);
+    }
+    let (start, before) = closed?;
+    before.is_some_and(|before| HEADS.contains(&before.text)).then_some(start)
 }
 
 /// What a scope declares that begins at one place and ends at another or with its last bracket.
 fn declared_between(source: &str, from: usize, to: usize, at: usize) -> Declared {
     // A file's own scope has no brackets around it.
     let level = i32::from(from > 0);
-    // That of a loop's head has others than its body.
-    let before = source[..from].trim_end();
-    let is_head =
-        source[from..].starts_with('(') && (before.ends_with("for") || before.ends_with("await"));
     let tokens: Vec<_> = Tokens::new(source, from, to).collect();
     let mut reader = Reader { tokens: &tokens, next: 0, depth: 0 };
     let (mut found, mut depth) = (Declared::default(), 0);
+    // That of a loop's head has others than its body. A source map may have its beginning at the word before it.
+    let before = source[..from].trim_end();
+    let is_after = |word| before.ends_with(word) && source[from..].starts_with('(');
+    let begins_before = level == 1 && reader.takes("for");
+    let is_head = begins_before || is_after("for") || is_after("await");
+    reader.next +=
+        usize::from(begins_before && reader.peek(0).is_some_and(|token| token.is("await")));
+    let first = reader.next + 1;
+    if is_after("catch") {
+        reader.next = first;
+        let mut names = Vec::new();
+        reader.names(&mut names);
+        found.add(names, false);
+        return found;
+    }
     while let Some(token) = reader.peek(0) {
         let is_declaration = depth == level
             && matches!(token.text, "let" | "const" | "class" | "using")
-            && (reader.begins_statement() || (is_head && reader.next == 1));
+            && (reader.begins_statement() || (is_head && reader.next == first));
         reader.next += 1;
         match token.text {
             "{" | "(" | "[" => depth += 1,
             "}" if depth == 1 && level == 1 => return found,
-            ")" if depth == 1 && is_head => return found,
+            ")" if depth == 1 && is_head && (!begins_before || reader.end() >= at) => return found,
             "}" | ")" | "]" => depth -= 1,
             "class" if is_declaration => {
                 let name = reader.peek(0).filter(Token::is_word);
@@ -154,33 +193,55 @@ fn declared_around(source: &str, line: u64) -> Vec<Declared> {
     };
     let rest = &source[start..];
     let at = start + (rest.len() - rest.trim_start().len());
-    // Where each bracket opens that is open, and whether it is that of a function.
-    let (mut open, mut before): (Vec<(usize, Token<'_>, bool)>, _) = (Vec::new(), None);
-    let mut head: Option<Token<'_>> = None;
+    let (mut open, mut before): (Vec<OpenBracket<'_>>, Option<Token<'_>>) = (Vec::new(), None);
+    // The last `(…)`: what stands before the head of a loop or the like tells what the brackets behind it are.
+    let mut head: Option<OpenBracket<'_>> = None;
+    let of_head = |head: &Option<OpenBracket<'_>>, before: Option<Token<'_>>| {
+        let declares = |head: &&OpenBracket<'_>| {
+            HEADS.contains(&head.before.text) && before.is_some_and(|token| token.is(")"))
+        };
+        head.as_ref().filter(declares).map(|head| head.start)
+    };
     for token in Tokens::new(source, 0, at) {
         match token.text {
-            "{" | "(" | "[" => {
-                let is_function = token.is("{") && is_function_body(before, head);
-                open.push((token.start, before.unwrap_or(token), is_function));
-            }
-            // What stands before the head of a loop or the like tells what the brackets behind it are.
-            ")" => head = open.pop().map(|(_, before, _)| before),
+            "{" | "(" | "[" => open.push(OpenBracket {
+                start: token.start,
+                before: before.unwrap_or(token),
+                is_function: token.is("{")
+                    && is_function_body(before, head.as_ref().map(|head| head.before)),
+                head: of_head(&head, before).filter(|_| token.is("{")),
+            }),
+            ")" => head = open.pop(),
             "}" | "]" => drop(open.pop()),
             _ => {}
         }
         before = Some(token);
     }
-    let mut scopes = Vec::new();
-    for (from, _, is_function) in open.into_iter().rev() {
-        if source[from..].starts_with('{') {
-            scopes.push(declared_between(source, from, source.len(), at));
+    let declared = |from| declared_between(source, from, source.len(), at);
+    // A statement without brackets follows its head.
+    let mut scopes: Vec<_> = of_head(&head, before).map(declared).into_iter().collect();
+    for bracket in open.into_iter().rev() {
+        if source[bracket.start..].starts_with('{') {
+            scopes.push(declared(bracket.start));
         }
-        if is_function {
+        scopes.extend(bracket.head.map(declared));
+        if bracket.is_function {
             return scopes;
         }
     }
-    scopes.push(declared_between(source, 0, source.len(), at));
+    scopes.push(declared(0));
     scopes
+}
+
+/// A bracket that is open at a place.
+struct OpenBracket<'a> {
+    start: usize,
+    /// What stands before it.
+    before: Token<'a>,
+    /// It begins the body of a function.
+    is_function: bool,
+    /// Where the head of a loop or a `catch` begins whose body it begins.
+    head: Option<usize>,
 }
 
 /// Whether a `{` begins the body of a function, or what may be one; `head` is before the last `(…)`.

@@ -19,10 +19,15 @@ pub(super) fn parts(message: &str) -> Vec<Piece<'_>> {
 
 /// A condition that writes a message where another one is met, as js-debug writes messages, and never stops.
 pub(super) fn conditional(condition: &str, message: &str) -> String {
+    let parts = parts(message);
+    let is_format =
+        parts.iter().any(|part| matches!(part, Piece::Expression(text) if !text.trim().is_empty()));
     let (mut format, mut values) = (String::new(), String::new());
-    for part in parts(message) {
+    for part in parts {
         match part {
-            Piece::Text(text) => format.push_str(&text.replace('%', "%%")),
+            // Node formats a text with values only.
+            Piece::Text(text) if is_format => format.push_str(&text.replace('%', "%%")),
+            Piece::Text(text) => format.push_str(text),
             Piece::Expression(nothing) if nothing.trim().is_empty() => format.push_str("{}"),
             Piece::Expression(expression) => {
                 format.push_str("%O");

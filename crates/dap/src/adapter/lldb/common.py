@@ -185,7 +185,7 @@ class Unreadable(Exception):
     """A value that is not what its type says, or whose memory cannot be read."""
 
 
-# Characters of a value that perhaps is none.
+# Characters shown of a value that may not be set yet.
 MAX_DOUBTFUL = 200
 
 

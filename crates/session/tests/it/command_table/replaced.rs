@@ -251,6 +251,24 @@ async fn hooks_and_prompt_taken_at_once_are_bearable() {
     }
 }
 
+/// A typed line passes none of our functions.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hooks_that_a_typed_line_takes_away_come_back() {
+    for (kind, take) in [(Bash, "unset PROMPT_COMMAND"), (Zsh, "precmd_functions=()")] {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch(kind, home.path())).await;
+        run(&session, "true").await;
+        session.send_keys(&format!("{take}; PS1='ne''w> '<Enter>")).await.expect("sent");
+        see(&session, "new> ").await;
+        for code in [3, 4] {
+            let next = run(&session, &format!("sh -c 'echo next; exit {code}'")).await;
+            let done = CommandState::Done { exit_code: code };
+            assert_eq!((next.state, next.output.as_str()), (done, "next\n"), "{kind:?}");
+        }
+        sessions.shutdown().await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_line_that_a_person_left_unfinished_is_left() {
     for (kind, prompt) in [(Bash, "> "), (Zsh, "quote>"), (Dash, "> ")] {

@@ -4,12 +4,15 @@ use super::*;
 #[track_caller]
 fn check(source: &str) {
     let statements = Statements::of(source);
+    let mut checked = 0;
     for (index, line) in source.lines().enumerate() {
         let comment = line.split_once("// ").and_then(|(_, comment)| comment.split_once(':'));
         let Some((depth, names)) = comment else { continue };
         let unset = statements.unset(index as u64 + 1, depth.parse().expect("a depth"));
         assert_eq!(unset, names.split_whitespace().collect::<Vec<_>>(), "{line}");
+        checked += 1;
     }
+    assert!(checked > 0, "no line has a comment");
 }
 
 #[test]

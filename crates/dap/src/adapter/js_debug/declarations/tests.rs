@@ -42,6 +42,9 @@ fn other_scopes_do_not_count() {
     assert_eq!(unset("for «(let i = 0, n = @g(); i < n; i++) { let i = 1; }»"), ["n"]);
     assert_eq!(unset("for «(let i = 0, n = g(); i < n; i++) { @f(); let i = 1; }»"), [""; 0]);
     assert_eq!(unset("for «(const [k, v] of @x()) { f(); }»"), ["k", "v"]);
+    assert_eq!(unset("let a; «for (const v of @x) { f(); }»"), ["v"]);
+    assert_eq!(unset("let a; «for await (const v of x) { @f(); let z = 1; }»"), ["z"]);
+    assert_eq!(unset("try { f(); } catch «({ a, b }) { @g(); let c = 1; }»"), [""; 0]);
     assert_eq!(unset("f(«x => { @g(x); const y = x; }»)"), ["y"]);
 }
 
@@ -93,6 +96,28 @@ let l = 4;
     assert_eq!(logged(1, &["a", "l"]), [true, true]);
     let message = log_message("x {a} y {l + {b: 1}.b} {a", source, 15, "-");
     assert_eq!(message, "x {a} y - {a");
+}
+
+#[test]
+fn log_messages_know_what_loops_and_catch_declare() {
+    let source = "try {
+for (const a of x) {
+f(a);
+}
+for (const b of x)
+f(b);
+} catch ([c]) {
+f(c);
+}
+const a = 1, b = 2, c = 3;
+";
+    let logged = |line, names: &[&str]| -> Vec<bool> {
+        let is_unset = |name: &&str| log_message(&format!("{{{name}}}"), source, line, "-") == "-";
+        names.iter().map(is_unset).collect()
+    };
+    assert_eq!(logged(3, &["a", "b", "c"]), [false, true, true]);
+    assert_eq!(logged(6, &["a", "b", "c"]), [true, false, true]);
+    assert_eq!(logged(8, &["a", "b", "c"]), [true, true, false]);
 }
 
 #[test]
