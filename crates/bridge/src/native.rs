@@ -117,10 +117,7 @@ impl TerminalBackend for NativeBackend {
         awaited: Awaited,
         timeout: Duration,
     ) -> Result<Until, SessionError> {
-        let input = awaited == Awaited::EndOrInput;
-        let command = Some(command);
-        let wait = Wait { command, needs_input: input, interactive: input, ..Wait::default() };
-        self.wait(id, wait.timeout(timeout)).await
+        self.wait(id, wait_for(command, awaited).timeout(timeout)).await
     }
 
     async fn wait_report(
@@ -130,13 +127,8 @@ impl TerminalBackend for NativeBackend {
         timeout: Duration,
         max_bytes: u64,
     ) -> Result<CommandWait, SessionError> {
-        let wait = Wait {
-            command: Some(command),
-            needs_input: true,
-            interactive: true,
-            report_bytes: Some(max_bytes),
-            ..Wait::default()
-        };
+        let wait = wait_for(command, Awaited::EndOrInput);
+        let wait = Wait { report_bytes: Some(max_bytes), ..wait };
         let mut waited = self.sessions.get(id)?.wait(wait.timeout(timeout)).await?;
         let report = waited.command.take().map(|report| *report);
         Ok(CommandWait { until: waited.into(), report })
@@ -221,4 +213,9 @@ impl TerminalBackend for NativeBackend {
     fn screens(&self) -> Option<&dyn Screens> {
         Some(&self.sessions)
     }
+}
+
+fn wait_for(command: u64, awaited: Awaited) -> Wait {
+    let input = awaited == Awaited::EndOrInput;
+    Wait { command: Some(command), needs_input: input, interactive: input, ..Wait::default() }
 }

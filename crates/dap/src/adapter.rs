@@ -12,6 +12,7 @@ mod doctor;
 mod exceptions;
 mod js_debug;
 mod lldb;
+mod log_message;
 mod looks;
 mod quirks;
 mod registry;
@@ -28,7 +29,7 @@ pub(crate) use self::exceptions::{
 };
 pub(crate) use self::lldb::{Formatter, OwnResult};
 pub(crate) use self::looks::{Bits, Container, Look, Part};
-pub(crate) use self::quirks::{ConditionFailure, Ignored};
+pub(crate) use self::quirks::ConditionFailure;
 pub use self::registry::{AdapterPaths, AdapterStatus};
 pub(crate) use self::registry::{Cache, Probing, Search, find, survey};
 use crate::breakpoint::BreakpointPlace;

@@ -134,6 +134,8 @@ pub(crate) struct StoppedEvent {
     pub(crate) text: Option<String>,
     pub(crate) thread_id: Option<i64>,
     pub(crate) all_threads_stopped: bool,
+    /// It is not the stop that the user should look at first.
+    pub(crate) preserve_focus_hint: bool,
     pub(crate) hit_breakpoint_ids: Vec<i64>,
 }
 

@@ -36,6 +36,8 @@ pub struct StopReport {
     pub frames: Vec<FrameInfo>,
     /// How many frames there are, where the adapter knows.
     pub total_frames: Option<u64>,
+    /// How many other threads stopped at the same moment, and are reported before the program continues.
+    pub waiting: usize,
     /// Local variables of the location's frame, within a budget.
     pub locals: Vec<VariableInfo>,
     /// How many local variables were left out.
@@ -129,6 +131,8 @@ pub struct ThreadInfo {
     pub name: String,
     /// Whether it is stopped.
     pub stopped: bool,
+    /// Why, where that is its own stop and not another thread's.
+    pub reason: Option<String>,
 }
 
 /// A place in a source.

@@ -17,6 +17,7 @@ mod lasting;
 mod link;
 mod process;
 mod program;
+mod terminal_writer;
 mod translate;
 
 use std::fs::File;

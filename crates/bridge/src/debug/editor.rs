@@ -281,7 +281,7 @@ impl EditorBackend {
         let threads = read::list(&said["threads"]).iter().map(|thread| {
             let id = thread["id"].as_i64().unwrap_or(0);
             let state = (Some(id) == stopped).then_some("stopped");
-            Thread { id, name: read::text(&thread["name"]), state }
+            Thread { id, name: read::text(&thread["name"]), state, reason: None }
         });
         let all: Vec<_> = threads.filter(|thread| asked.is_none_or(|id| thread.id == id)).collect();
         let (total, (start, count)) = (all.len(), page(call, 50));

@@ -18,7 +18,7 @@ pub(crate) trait Declarations: Sync {
     /// Reads a source.
     fn read(&self, source: String) -> Box<dyn SourceDeclarations>;
 
-    /// Whether all variables of a frame are in one scope, so that nothing of it has to be known.
+    /// Whether all variables of a frame are in one scope: its scopes are then not requested.
     fn has_one_scope(&self) -> bool {
         false
     }
@@ -27,17 +27,23 @@ pub(crate) trait Declarations: Sync {
     fn is_outermost(&self, scope: &Scope) -> bool;
 
     /// Whether a variable of a function around the frame may be one without a value, by the type that is shown.
-    fn may_be_unset(&self, kind: &str) -> bool;
+    fn may_be_unset(&self, _kind: &str) -> bool {
+        false
+    }
 
     /// What asks which of some variables of functions around a frame have a value: the answer has a digit for
     /// each, 0 for those that have none.
-    fn set_request(&self, names: &[&str]) -> String;
+    fn set_request(&self, _names: &[&str]) -> String {
+        String::new()
+    }
 
     /// The names that an expression reads.
     fn names_read<'a>(&self, expression: &'a str) -> Vec<&'a str>;
 
     /// The variable that an expression assigns and whose value it then is.
-    fn assigned<'a>(&self, expression: &'a str) -> Option<&'a str>;
+    fn assigned<'a>(&self, _expression: &'a str) -> Option<&'a str> {
+        None
+    }
 
     /// What the language says of a variable that is read too early.
     fn error(&self, name: &str) -> String;
@@ -53,43 +59,6 @@ pub(crate) trait SourceDeclarations: Send + Sync {
 
     /// A condition for a line that fails where it reads a variable without a value.
     fn condition(&self, condition: &str, line: u64) -> String;
-}
-
-/// A part of a log message.
-pub(super) enum Piece<'a> {
-    Text(&'a str),
-    /// What is between `{` and `}`.
-    Expression(&'a str),
-}
-
-/// The parts of a log message; `end` finds in what is behind a `{` where its expression ends.
-pub(super) fn pieces<'a>(
-    message: &'a str,
-    end: impl Fn(&'a str) -> Option<usize>,
-) -> Vec<Piece<'a>> {
-    let (mut pieces, mut rest) = (Vec::new(), message);
-    while let Some((text, behind)) = rest.split_once('{')
-        && let Some(end) = end(behind)
-    {
-        pieces.extend([Piece::Text(text), Piece::Expression(&behind[..end])]);
-        rest = &behind[end + 1..];
-    }
-    pieces.push(Piece::Text(rest));
-    pieces
-}
-
-/// A log message with `unset` in the place of expressions of which `reads_unset` is true.
-pub(super) fn with_unset(
-    pieces: Vec<Piece<'_>>,
-    unset: &str,
-    reads_unset: impl Fn(&str) -> bool,
-) -> String {
-    let written = pieces.into_iter().map(|piece| match piece {
-        Piece::Text(text) => text.to_owned(),
-        Piece::Expression(expression) if reads_unset(expression) => unset.to_owned(),
-        Piece::Expression(expression) => format!("{{{expression}}}"),
-    });
-    written.collect()
 }
 
 impl Declared {

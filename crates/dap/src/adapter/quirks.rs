@@ -28,13 +28,6 @@ pub(crate) struct ConditionFailure {
     pub(crate) reason: String,
 }
 
-/// What an adapter ignores of a breakpoint, because of what else it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ignored {
-    pub(crate) what: &'static str,
-    pub(crate) beside: &'static str,
-}
-
 /// An exception filter that a breakpoint on a function replaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct OwnFilter {
@@ -226,8 +219,8 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
-    /// Whether it tells only after a while that it has bound a breakpoint.
-    fn tells_binding_later(&self) -> bool {
+    /// Whether it reports bound breakpoints only after a delay.
+    fn reports_binding_late(&self) -> bool {
         false
     }
 
@@ -246,8 +239,8 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
-    /// What it ignores of a breakpoint with a hit condition.
-    fn ignored(&self, _breakpoint: &Breakpoint) -> Option<Ignored> {
+    /// What it ignores of a breakpoint with a hit condition, as the end of a sentence about the adapter.
+    fn hit_condition_conflict(&self, _breakpoint: &Breakpoint) -> Option<&'static str> {
         None
     }
 
@@ -345,6 +338,12 @@ pub(crate) trait Quirks: Sync {
         _configuration: &Configuration,
     ) -> Vec<RaisingFunction> {
         Vec::new()
+    }
+
+    /// Whether each of several threads that stop at the same moment has an event, and all but one the hint to preserve
+    /// the focus.
+    fn tells_each_stop(&self) -> bool {
+        false
     }
 
     /// Whether frames and scopes of a thread have the same numbers after a step.

@@ -83,6 +83,12 @@ impl DebugSession {
             }
             let continued = (how == Resume::Continue).then_some(link);
             let ticket = Ticket { stops: state.stops, continued };
+            // Threads that stopped at the same moment would run on from there, and nobody would know.
+            if how == Resume::Continue && state.next_waiting(link) {
+                drop(state);
+                inner.notify();
+                return Ok(ticket);
+            }
             // Before the request: the next stop may come before its answer.
             let before = state.resume(link, id);
             let known = state.links.get_mut(&link).ok_or_else(|| not_paused("the program"))?;

@@ -192,7 +192,7 @@ impl Inner {
             let runs = self.configuration.core_file().is_none();
             let of_ours = |place: &&BreakpointPlace| runs && self.adapter.may_have(place);
             // A program may end before the adapter tells what it bound, and what only logs stops nowhere.
-            let is_silent = self.adapter.quirks().tells_binding_later()
+            let is_silent = self.adapter.quirks().reports_binding_late()
                 && !state.bound.values().any(|bound| *bound);
             let is_known = |place: &&BreakpointPlace| {
                 let found = set.get(*place);

@@ -93,7 +93,8 @@ impl DebugSession {
             for thread in threads.threads {
                 let stopped = state.is_thread_stopped(link, thread.id);
                 let id = state.thread_number(link, thread.id);
-                all.push(ThreadInfo { id, name: thread.name, stopped });
+                let reason = state.stop_reason(link, thread.id);
+                all.push(ThreadInfo { id, name: thread.name, stopped, reason });
             }
         }
         Ok(all)

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::time::Instant;
 
 use super::Inner;
-use crate::adapter::{AdapterKind, Ignored, RaisingFunction};
+use crate::adapter::{AdapterKind, RaisingFunction};
 use crate::breakpoint::{Breakpoint, BreakpointGroup, BreakpointPlace, Placed, file_key};
 use crate::client::Client;
 use crate::configuration::Request;
@@ -342,12 +342,9 @@ impl Inner {
             return Some(format!("{} does not support {what}", self.adapter.name()));
         }
         let hits = breakpoint.hit_condition.as_ref()?;
-        if let Some(Ignored { what, beside }) = self.adapter.quirks().ignored(breakpoint) {
+        if let Some(conflict) = self.adapter.quirks().hit_condition_conflict(breakpoint) {
             let adapter = self.adapter.name();
-            return Some(format!(
-                "{adapter} ignores {what} of a breakpoint that has both {beside} and a hit \
-                 condition; set it with one of them"
-            ));
+            return Some(format!("{adapter} {conflict}; set it with one of them"));
         }
         self.adapter.quirks().hit_condition(hits).err()
     }

@@ -4,7 +4,7 @@
 //! ask for more, whose parent is the link that asked. Links are numbered anew for each run, so an
 //! event of an earlier run finds no link and changes nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -117,6 +117,8 @@ pub(crate) struct Link {
     /// What data breakpoints saw at a stop, by its number.
     pub(crate) data_changes: Option<(u64, Vec<DataChange>)>,
     pub(crate) stopped: Option<Stopped>,
+    /// Stops of other threads at the same moment, in the order in which they are reported.
+    pub(crate) waiting: VecDeque<StoppedEvent>,
     /// Places of breakpoints, as the adapter calls them, that are not at the beginning of a function.
     pub(crate) settled: HashSet<String>,
     pub(crate) foresight: Foresight,
@@ -241,6 +243,7 @@ impl State {
             data: BTreeMap::new(),
             data_changes: None,
             stopped: None,
+            waiting: VecDeque::new(),
             settled: HashSet::new(),
             foresight: Foresight::default(),
             resumed: None,
@@ -300,11 +303,37 @@ impl State {
         stopped.is_some_and(|stopped| stopped.includes(thread))
     }
 
+    /// Makes the next of the stops that came with the last one the latest.
+    pub(crate) fn next_waiting(&mut self, number: u32) -> bool {
+        let next = self.links.get_mut(&number).and_then(|link| link.waiting.pop_front());
+        let is_one = next.is_some();
+        next.into_iter().for_each(|event| self.stop(number, event));
+        is_one
+    }
+
+    fn stop(&mut self, number: u32, event: StoppedEvent) {
+        let Some(link) = self.links.get_mut(&number) else { return };
+        self.stops += 1;
+        self.last_signal = event.description.as_deref().and_then(signal_in);
+        link.stop(Stop { number: self.stops, event });
+        // Whatever was looked at before is of an earlier stop.
+        self.references.forget(number);
+    }
+
+    /// Why a thread is stopped, where that is its own stop.
+    pub(crate) fn stop_reason(&self, link: u32, thread: i64) -> Option<String> {
+        let link = self.links.get(&link)?;
+        let latest = link.stopped.as_ref().map(|stopped| &stopped.stop.event);
+        let mut own = latest.into_iter().chain(&link.waiting);
+        Some(own.find(|event| event.thread_id == Some(thread))?.reason.clone())
+    }
+
     /// Notes that a thread goes on, and with it all threads where they stop together. What was
     /// stopped is returned, for the case that it does not.
     pub(crate) fn resume(&mut self, number: u32, thread: i64) -> Option<Stopped> {
         self.references.forget(number);
         let link = self.links.get_mut(&number)?;
+        link.waiting.clear();
         let before = link.stopped.clone();
         link.foresight.forget_answers();
         link.thread_continued(thread);
@@ -329,7 +358,6 @@ impl State {
         match event {
             "initialized" => link.initialized = true,
             "stopped" => {
-                self.stops += 1;
                 let mut event: StoppedEvent = read(body);
                 if event.reason == "function breakpoint" {
                     "breakpoint".clone_into(&mut event.reason);
@@ -337,20 +365,24 @@ impl State {
                 if self.adapter.quirks().is_data_stop(event.description.as_deref()) {
                     DATA_STOP.clone_into(&mut event.reason);
                 }
-                self.pausing = false;
                 link.hit(&event.hit_breakpoint_ids);
-                self.last_signal = event.description.as_deref().and_then(signal_in);
-                let stop = Stop { number: self.stops, event };
-                link.stop(stop);
-                // Whatever was looked at before is of an earlier stop.
-                self.references.forget(number);
+                let is_with_another = event.preserve_focus_hint && event.reason != "entry";
+                if is_with_another && self.adapter.quirks().tells_each_stop() {
+                    link.waiting.push_back(event);
+                    return Effect::None;
+                }
+                self.pausing = false;
+                self.stop(number, event);
             }
             "continued" => {
                 let event: ContinuedEvent = read(body);
                 let all = event.all_threads_continued.unwrap_or(true);
                 match event.thread_id {
                     Some(thread) if !all => link.thread_continued(thread),
-                    _ => link.stopped = None,
+                    _ => {
+                        link.stopped = None;
+                        link.waiting.clear();
+                    }
                 }
                 self.references.forget(number);
             }

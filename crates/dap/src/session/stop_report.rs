@@ -120,6 +120,7 @@ impl Inner {
             "breakpoint".clone_into(&mut reason);
             exception = None;
         }
+        let waiting = state.links.get(&link).map_or(0, |link| link.waiting.len());
         let hit = state.places(link, &stop.event.hit_breakpoint_ids);
         state.bound.extend(hit.iter().map(|place| (place.clone(), true)));
         if stop.event.reason.contains("breakpoint")
@@ -132,7 +133,8 @@ impl Inner {
         // A thread that has the program's name is its first.
         let program = state.program.get(..15).unwrap_or(&state.program).to_owned();
         let name = if name == program { String::new() } else { name };
-        let thread = ThreadInfo { id: state.thread_number(link, id), name, stopped: true };
+        let thread =
+            ThreadInfo { id: state.thread_number(link, id), name, stopped: true, reason: None };
         let said = [&stop.event.description, &stop.event.text];
         StopReport {
             session: self.id.clone(),
@@ -144,6 +146,7 @@ impl Inner {
             source,
             frames: frames.into_iter().take(settings.report_frames as usize).collect(),
             total_frames,
+            waiting,
             locals,
             locals_left_out,
             locals_unread,

@@ -127,7 +127,7 @@ async fn a_variable_has_no_value_in_the_later_lines_of_its_declaration() {
             }
         }
         if (round, mark) != (2, "set") {
-            session.resume(Resume::Continue, None).await.expect("goes on");
+            session.resume(Resume::Continue, None).await.expect("continues");
         }
     }
     session.stop().await.expect("ends");
@@ -149,7 +149,7 @@ async fn log_messages_and_conditions_know_what_has_no_value() {
     let [said] = report.condition_failures.as_slice() else { panic!("{report:#?}") };
     assert!(said.contains("`i == 2 && len(list) > 0` cannot be evaluated"), "{said}");
     assert!(said.contains("list_is_not_initialised"), "{said}");
-    session.resume(Resume::Continue, None).await.expect("goes on");
+    session.resume(Resume::Continue, None).await.expect("continues");
     subject.stop_at(&session, "x").await;
     let records = subject.debugger.events().since(session.id().as_str(), 0);
     let logged: String = records.iter().filter_map(|record| record.output()).collect();

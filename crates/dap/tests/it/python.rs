@@ -552,7 +552,7 @@ async fn conditions_and_log_messages_read_private_names() {
     let [said] = report.condition_failures.as_slice() else { panic!("{report:#?}") };
     assert!(said.contains("`other.__rate == 9` cannot be evaluated"), "{said}");
     assert!(subject.debugger.remove_breakpoint(&subject.breakpoint("outside").place).await);
-    session.resume(Resume::Continue, None).await.expect("goes on");
+    session.resume(Resume::Continue, None).await.expect("continues");
     let report = subject.stop_at(&session, "condition").await;
     assert_eq!(report.condition_failures, [""; 0]);
     assert_eq!(local(&report, "self").value, "<Other _Base__rate=4>");

@@ -191,6 +191,11 @@ impl Writer<'_> {
         if let Some(name) = stop.thread.as_deref().filter(|name| !is_main(name)) {
             lines.push(format!("Thread {} ({name})", stop.thread_id.unwrap_or(0)));
         }
+        if let Some(others) = stop.waiting_threads {
+            lines.push(format!(
+                "Other threads that stopped too: {others} (debug_continue reports them one by one)"
+            ));
+        }
         if let Some(raised) = &stop.raised_in {
             let path = raised.path.as_deref().map(|path| self.source_path(path));
             let at = path.map(|path| format!(" ({path}:{})", raised.line.unwrap_or(0)));

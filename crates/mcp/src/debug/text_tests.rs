@@ -150,9 +150,11 @@ fn libraries_are_named_without_where_they_are_installed() {
         reason: "exception".into(),
         location: Some(location("/w/a_test.go", 9, "app.TestX")),
         raised_in: Some(frame(1, "runtime.gopanic", "/usr/lib/go/panic.go", 8)),
+        waiting_threads: Some(2),
         ..Stop::default()
     });
     let expected = "Stopped (exception) at a_test.go:9 in app.TestX [session s1]\n\
+        Other threads that stopped too: 2 (debug_continue reports them one by one)\n\
         Raised in runtime.gopanic (/usr/lib/go/panic.go:8)";
     assert_eq!(shown(&stop), expected);
 }

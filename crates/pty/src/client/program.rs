@@ -10,7 +10,6 @@ use std::ops::Range;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -23,14 +22,12 @@ use tokio::sync::watch;
 
 use super::REPLY_LIMIT;
 use super::link::{Answer, Launched, Lease, Link, NoAnswer, Then, handed_over};
+use super::terminal_writer::TerminalWriter;
 use crate::protocol::{ProgramId, Request, RequestId};
 use crate::{
     CommandPipe, ControlError, ExitStatus, Journal, LineMode, ProcessStart, PtySize, Signal,
     SignalScope, SpawnError, StopReport, Survey, Waiting, process_table, sys,
 };
-
-/// How long a write to a full terminal waits where the process has no free descriptor to watch it with.
-const RETRY_WRITE: Duration = Duration::from_millis(10);
 
 /// A program on a terminal of its own, owned by one task.
 ///
@@ -45,11 +42,7 @@ pub struct Program {
     tty: String,
     /// Our side of the terminal, until it is closed.
     master: Option<AsyncFd<OwnedFd>>,
-    /// A duplicate of our side, registered for writing by the first write that has to wait. Until then, the program's
-    /// reads do not wake the runtime.
-    writer: OnceLock<AsyncFd<OwnedFd>>,
-    /// The last write found the terminal full.
-    is_full: AtomicBool,
+    writer: TerminalWriter,
     /// The program's side of the terminal, opened when it is first asked what is unread there.
     terminal: OnceLock<OwnedFd>,
     exit: watch::Receiver<Option<ExitStatus>>,
@@ -72,8 +65,7 @@ impl Program {
             pid,
             tty,
             master: Some(master),
-            writer: OnceLock::new(),
-            is_full: AtomicBool::new(false),
+            writer: TerminalWriter::default(),
             terminal: OnceLock::new(),
             exit,
             journal,
@@ -131,7 +123,7 @@ impl Program {
     /// are hung up. What the keeper is asked goes on to work.
     pub fn close_terminal(&mut self) {
         self.master = None;
-        self.writer.take();
+        self.writer = TerminalWriter::default();
         self.terminal.take();
     }
 
@@ -245,42 +237,12 @@ impl Program {
     /// As [`Program::write`], but `WouldBlock` instead of waiting for a program that does not
     /// read.
     pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        let master = self.master()?.get_ref();
-        let is_full = |written: &io::Result<usize>| {
-            written.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
-        };
-        // The runtime has to learn that the terminal is full, and may not have heard yet that it no longer is.
-        let written = self
-            .writer
-            .get()
-            .map(|writer| writer.try_io(Interest::WRITABLE, |terminal| write_to(terminal, bytes)));
-        let written = match written {
-            Some(written) if !is_full(&written) => written,
-            _ => write_to(master, bytes),
-        };
-        self.is_full.store(is_full(&written), Ordering::Relaxed);
-        written
+        self.writer.try_write(self.master()?.get_ref(), bytes)
     }
 
     /// Waits until a write would take something, as far as is known. Cancel safe.
     pub async fn writable(&self) -> io::Result<()> {
-        let master = self.master()?.get_ref();
-        if !self.is_full.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        let writer = match self.writer.get() {
-            Some(writer) => writer,
-            None => {
-                let Ok(duplicate) = master.try_clone() else {
-                    // No descriptor is free.
-                    tokio::time::sleep(RETRY_WRITE).await;
-                    return Ok(());
-                };
-                let writer = sys::watch(duplicate, Interest::WRITABLE)?;
-                self.writer.get_or_init(|| writer)
-            }
-        };
-        writer.writable().await.map(|mut ready| ready.retain_ready())
+        self.writer.writable(self.master()?.get_ref()).await
     }
 
     /// Sets the terminal's size; the foreground group gets `SIGWINCH` if it changed.
@@ -498,12 +460,5 @@ fn read_from(master: &OwnedFd, buffer: &mut [u8]) -> io::Result<usize> {
     match rustix::io::retry_on_intr(|| rustix::io::read(master, &mut *buffer)) {
         Err(Errno::IO) => Ok(0),
         read => Ok(read?),
-    }
-}
-
-fn write_to(master: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
-    match rustix::io::retry_on_intr(|| rustix::io::write(master, bytes)) {
-        Err(Errno::IO) => Err(io::ErrorKind::BrokenPipe.into()),
-        written => Ok(written?),
     }
 }

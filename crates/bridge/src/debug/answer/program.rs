@@ -78,6 +78,8 @@ pub struct Stop {
     pub thread_id: Option<i64>,
     /// Its name.
     pub thread: Option<String>,
+    /// How many other threads stopped at the same moment, and are reported before the program continues.
+    pub waiting_threads: Option<usize>,
     /// New output.
     pub output: Option<String>,
     /// Bytes before that.
@@ -351,6 +353,9 @@ pub struct Thread {
     pub name: String,
     /// `stopped` or `running`, where known.
     pub state: Option<&'static str>,
+    /// Why it stopped, where it is not another thread's stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A scope of a frame.

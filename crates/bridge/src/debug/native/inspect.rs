@@ -49,6 +49,7 @@ pub(super) async fn threads(native: &NativeDebugger, asked: Paged) -> Result<Ans
             id: thread.id,
             name: thread.name.clone(),
             state: Some(if thread.stopped { "stopped" } else { "running" }),
+            reason: thread.reason.clone(),
         })
         .collect();
     let next = asked.start as usize + threads.len();

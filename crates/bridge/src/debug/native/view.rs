@@ -55,6 +55,7 @@ fn stop(report: &StopReport) -> answer::Stop {
         hit_breakpoints: report.hit.iter().map(place).collect(),
         thread_id: Some(report.thread.id),
         thread: Some(report.thread.name.clone()),
+        waiting_threads: count(report.waiting),
         output: output(&report.output),
         output_left_out: count(report.output.left_out),
     }

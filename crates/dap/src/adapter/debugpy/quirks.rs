@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::super::quirks::{ConditionFailure, Ignored, Quirks, behind, last_line};
+use super::super::quirks::{ConditionFailure, Quirks, behind, last_line};
 use super::super::registry::{Missing, Search};
 use super::super::{Adapter, exceptions};
 use crate::breakpoint::Breakpoint;
@@ -131,9 +131,10 @@ impl Quirks for Debugpy {
         name.rsplit('.').next().unwrap_or(name)
     }
 
-    fn ignored(&self, breakpoint: &Breakpoint) -> Option<Ignored> {
-        let ignored = Ignored { what: "the condition", beside: "a condition" };
-        breakpoint.condition.is_some().then_some(ignored)
+    fn hit_condition_conflict(&self, breakpoint: &Breakpoint) -> Option<&'static str> {
+        let conflict =
+            "ignores the condition of a breakpoint that has both a condition and a hit condition";
+        breakpoint.condition.is_some().then_some(conflict)
     }
 
     fn knows_exception_types(&self, _is_rust: bool) -> bool {

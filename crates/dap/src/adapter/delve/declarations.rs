@@ -5,7 +5,7 @@
 
 use super::statements::Statements;
 use super::tokens::{Token, Tokens};
-use crate::adapter::declarations::{pieces, with_unset};
+use crate::adapter::log_message::{pieces, with_unset};
 use crate::adapter::{Declarations, Declared, SourceDeclarations};
 use crate::protocol::Scope;
 use crate::reference::FramePlace;
@@ -22,26 +22,13 @@ impl Declarations for Go {
         true
     }
 
+    // It has what a function uses of those around it, too.
     fn is_outermost(&self, scope: &Scope) -> bool {
         scope.name == "Locals"
     }
 
-    // delve lists what a function uses of those around it with its own.
-    fn may_be_unset(&self, _kind: &str) -> bool {
-        false
-    }
-
-    fn set_request(&self, _names: &[&str]) -> String {
-        String::new()
-    }
-
     fn names_read<'a>(&self, expression: &'a str) -> Vec<&'a str> {
         names_read(expression).map(|name| name.text).collect()
-    }
-
-    // It evaluates no statements.
-    fn assigned<'a>(&self, _expression: &'a str) -> Option<&'a str> {
-        None
     }
 
     fn error(&self, name: &str) -> String {
@@ -59,6 +46,7 @@ impl SourceDeclarations for Statements {
     fn log_message(&self, message: &str, line: u64, unset: &str) -> String {
         let names = self.unset_at(line);
         let is_unset = |name: Token<'_>| names.contains(&name.text);
+        // delve counts brackets in strings, too.
         let pieces = pieces(message, |behind| {
             let mut depth = 1;
             behind.find(|c| {

@@ -229,8 +229,8 @@ impl<'a> Reader<'a> {
     fn ends(&mut self, token: &Token<'a>) {
         while let Some(begun) = self.begun.pop_if(|begun| begun.depth >= self.open.len()) {
             // What comes behind the head, in its last line, may be all that is in that line.
-            let goes_on = !["}", LINE_END].contains(&token.text);
-            let last = if goes_on { begun.last } else { token.line };
+            let continues = !["}", LINE_END].contains(&token.text);
+            let last = if continues { begun.last } else { token.line };
             let declared = begun.names.into_iter().filter(|name| name.line < last);
             self.found.declared.extend(declared.map(|name| Declaration {
                 name: name.text.to_owned(),

@@ -6,7 +6,7 @@
 
 use super::log_messages::parts;
 use super::tokens::{MAX_NESTED, Token, Tokens};
-use crate::adapter::declarations::with_unset;
+use crate::adapter::log_message::with_unset;
 use crate::adapter::{Declarations, Declared, SourceDeclarations};
 use crate::protocol::Scope;
 use crate::reference::FramePlace;
@@ -106,29 +106,12 @@ fn declared(source: &str, scope: &Scope, line: u64, column: u64) -> Declared {
     let rest = source[from..].strip_prefix(')').map(str::trim_start);
     let from = rest.map_or(from, |rest| source.len() - rest.len());
     let mut found = declared_between(source, from, to, at);
-    if let Some(head) = head_of_body(source, from) {
+    if source[..from].trim_end().ends_with(')')
+        && let (_, Some(head)) = brackets_before(source, from)
+    {
         found.all.append(&mut declared_between(source, head, source.len(), at).all);
     }
     found
-}
-
-/// Where the head of a loop or a `catch` begins whose body begins at a place.
-fn head_of_body(source: &str, from: usize) -> Option<usize> {
-    if source[from..].starts_with('(') || !source[..from].trim_end().ends_with(')') {
-        return None;
-    }
-    let (mut open, mut closed, mut before): (Vec<_>, _, Option<Token<'_>>) =
-        (Vec::new(), None, None);
-    for token in Tokens::new(source, 0, from) {
-        match token.text {
-            "{" | "(" | "[" => open.push((token.start, before)),
-            "}" | ")" | "]" => closed = open.pop(),
-            _ => {}
-        }
-        before = Some(token);
-    }
-    let (start, before) = closed?;
-    before.is_some_and(|before| HEADS.contains(&before.text)).then_some(start)
 }
 
 /// What a scope declares that begins at one place and ends at another or with its last bracket.
@@ -193,6 +176,25 @@ fn declared_around(source: &str, line: u64) -> Vec<Declared> {
     };
     let rest = &source[start..];
     let at = start + (rest.len() - rest.trim_start().len());
+    let (open, head) = brackets_before(source, at);
+    let declared = |from| declared_between(source, from, source.len(), at);
+    // A statement without brackets follows its head.
+    let mut scopes: Vec<_> = head.map(declared).into_iter().collect();
+    for bracket in open.into_iter().rev() {
+        if source[bracket.start..].starts_with('{') {
+            scopes.push(declared(bracket.start));
+        }
+        scopes.extend(bracket.head.map(declared));
+        if bracket.is_function {
+            return scopes;
+        }
+    }
+    scopes.push(declared(0));
+    scopes
+}
+
+/// The brackets that are open at a place, and where the head of a loop or a `catch` begins that ends before it.
+fn brackets_before(source: &str, at: usize) -> (Vec<OpenBracket<'_>>, Option<usize>) {
     let (mut open, mut before): (Vec<OpenBracket<'_>>, Option<Token<'_>>) = (Vec::new(), None);
     // The last `(…)`: what stands before the head of a loop or the like tells what the brackets behind it are.
     let mut head: Option<OpenBracket<'_>> = None;
@@ -217,20 +219,8 @@ fn declared_around(source: &str, line: u64) -> Vec<Declared> {
         }
         before = Some(token);
     }
-    let declared = |from| declared_between(source, from, source.len(), at);
-    // A statement without brackets follows its head.
-    let mut scopes: Vec<_> = of_head(&head, before).map(declared).into_iter().collect();
-    for bracket in open.into_iter().rev() {
-        if source[bracket.start..].starts_with('{') {
-            scopes.push(declared(bracket.start));
-        }
-        scopes.extend(bracket.head.map(declared));
-        if bracket.is_function {
-            return scopes;
-        }
-    }
-    scopes.push(declared(0));
-    scopes
+    let head = of_head(&head, before);
+    (open, head)
 }
 
 /// A bracket that is open at a place.

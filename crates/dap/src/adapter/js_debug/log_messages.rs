@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::tokens::Tokens;
-use crate::adapter::declarations::{Piece, pieces};
+use crate::adapter::log_message::{Piece, pieces};
 
 /// The parts of a message.
 pub(super) fn parts(message: &str) -> Vec<Piece<'_>> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::super::declarations::Declarations;
 use super::super::looks::{Container, Look, Part};
-use super::super::quirks::{ConditionFailure, Ignored, Quirks, behind, first_line, numbered};
+use super::super::quirks::{ConditionFailure, Quirks, behind, first_line, numbered};
 use super::super::registry::{Missing, Search};
 use super::super::{Adapter, exceptions};
 use super::declarations::JavaScript;
@@ -163,14 +163,20 @@ impl Quirks for JsDebug {
         }
     }
 
-    fn tells_binding_later(&self) -> bool {
+    fn reports_binding_late(&self) -> bool {
         true
     }
 
-    fn ignored(&self, breakpoint: &Breakpoint) -> Option<Ignored> {
-        let beside = if breakpoint.condition.is_some() { "a condition" } else { "a log message" };
-        let is_both = breakpoint.condition.is_some() || breakpoint.log_message.is_some();
-        is_both.then_some(Ignored { what: "the hit condition", beside })
+    fn hit_condition_conflict(&self, breakpoint: &Breakpoint) -> Option<&'static str> {
+        match (&breakpoint.condition, &breakpoint.log_message) {
+            (Some(_), _) => Some(
+                "ignores the hit condition of a breakpoint that has both a condition and a hit condition",
+            ),
+            (None, Some(_)) => Some(
+                "ignores the hit condition of a breakpoint that has both a log message and a hit condition",
+            ),
+            (None, None) => None,
+        }
     }
 
     fn conditional_message(&self, condition: &str, message: &str) -> Option<String> {

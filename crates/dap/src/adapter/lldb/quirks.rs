@@ -203,6 +203,10 @@ impl Quirks for Lldb {
         Some("`thread plan discard 1")
     }
 
+    fn tells_each_stop(&self) -> bool {
+        true
+    }
+
     // They are made of the thread's and the frame's position, and of the kind of the scope.
     fn keeps_numbers(&self) -> bool {
         true
