@@ -7,7 +7,7 @@ use termbridge_dap::{Halt, Resume};
 use crate::subject::{Language, Subject, local, stopped};
 use crate::support::LIMIT;
 
-const THREADS: &str = r#"
+const THREADS: &str = r"
 #include <atomic>
 #include <thread>
 #include <vector>
@@ -28,7 +28,7 @@ int main() {
     for (int number = 0; number < 4; number++) threads.emplace_back(work, number);
     for (auto &thread : threads) thread.join();
 }
-"#;
+";
 
 #[tokio::test]
 async fn no_stop_is_lost_where_threads_stop_at_once() {
