@@ -8,6 +8,7 @@ mod c;
 mod core_files;
 mod cpp;
 mod cpp_initialisers;
+mod cpp_unset;
 mod fake;
 mod fake_adapter;
 mod flows;

@@ -6,14 +6,12 @@ the function's code names tell (`untouched.py`).
 """
 
 import lldb
-from statements import is_end_of_block, last_line
-from untouched import is_named_later, is_optimised, is_untouched
+from statements import is_c_or_cpp, is_end_of_block, is_of_thread, last_line
+from untouched import is_in_frame, is_named_later, is_optimised, is_untouched
 
 UNSET = "<not set yet>"
 PERHAPS_UNSET = " <perhaps not set yet>"
 
-# Bytes below the stack that a function may use which calls no other.
-RED_ZONE = 128
 # The first run of instructions of a declaration, by the start of the function and the line.
 RUNS = {}
 
@@ -26,14 +24,17 @@ def unset_mark(value):
     if not declaration.IsValid() or not frame.IsValid():
         return None
     here, line = frame.GetLineEntry(), declaration.GetLine()
-    if declaration.GetFileSpec() != here.GetFileSpec() or not is_in_frame(value, frame):
+    # In C++, what lies outside of the frame is a result or a coroutine's. In Rust, as in a future, others have set it.
+    is_c = is_c_or_cpp(frame)
+    is_own = is_in_frame(value, frame) or (is_c and not is_of_thread(value))
+    if declaration.GetFileSpec() != here.GetFileSpec() or not is_own:
         return None
     last = last_line(frame, value)
     start, end = first_run(frame, here.GetFileSpec(), line, last)
     pc = frame.GetPCAddress().GetFileAddress()
     if line > here.GetLine():
-        # One without code is just declared.
-        return UNSET if start is None or pc < start else None
+        # One without code is just declared. The code of a `catch` block lies behind that of the lines below it.
+        return UNSET if is_c or start is None or pc < start else None
     if line < here.GetLine() <= last and start is not None and start <= pc < end:
         return UNSET if frame.GetFrameID() == 0 else PERHAPS_UNSET
     if last < here.GetLine() and start is not None and start <= pc < end:
@@ -54,12 +55,6 @@ def unset_mark(value):
 def mark_within(value, frame, start, end):
     """The note on a variable whose declaration runs."""
     return UNSET if is_named_later(value, frame, start, end) else PERHAPS_UNSET
-
-
-def is_in_frame(value, frame):
-    """Whether a variable lies in its frame, or in a register: what lies elsewhere, as in a future, others have set."""
-    address = value.GetLoadAddress()
-    return address == lldb.LLDB_INVALID_ADDRESS or frame.GetSP() - RED_ZONE <= address < frame.GetCFA()
 
 
 def first_run(frame, file, line, last):

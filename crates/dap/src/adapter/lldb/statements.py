@@ -19,11 +19,16 @@ SOURCES = {}
 ENDS = {}
 
 
+def is_c_or_cpp(frame):
+    """Whether a frame is of C or C++."""
+    return frame.GetCompileUnit().GetLanguage() in LANGUAGES
+
+
 def last_line(frame, value):
     """The line in which the declaration of a variable ends; the one in which it begins where that is not known."""
     declaration = value.GetDeclaration()
     line = declaration.GetLine()
-    if frame.GetCompileUnit().GetLanguage() not in LANGUAGES:
+    if not is_c_or_cpp(frame):
         return line
     key = (declaration.GetFileSpec().fullpath, line, value.GetName())
     if key not in ENDS:
@@ -34,9 +39,16 @@ def last_line(frame, value):
     return ENDS[key]
 
 
+def is_of_thread(value):
+    """Whether a variable of C and C++ is declared with the lifetime of its thread."""
+    declaration = value.GetDeclaration()
+    lines = source(declaration.GetFileSpec().fullpath)[: declaration.GetLine()]
+    return bool(lines) and re.search(r"\b(thread_local|_Thread_local|__thread)\b", lines[-1]) is not None
+
+
 def is_end_of_block(frame, file, line):
     """Whether a line begins with the closing brace of a block."""
-    if frame.GetCompileUnit().GetLanguage() not in LANGUAGES:
+    if not is_c_or_cpp(frame):
         return False
     lines = source(file.fullpath)
     return line <= len(lines) and lines[line - 1].lstrip().startswith("}")

@@ -14,6 +14,8 @@ import lldb
 MAX_INSTRUCTIONS = 5000
 ENTERED_ELSEWHERE = ("_Unwind_Resume", "__cxa_begin_catch", "setjmp")
 OPERAND = re.compile(r"(-?0x[0-9a-f]+|-?\d+)?\(%(r[bs]p)(,[^)]*)?\)")
+# Bytes below the stack that a function may use which calls no other.
+RED_ZONE = 128
 WIDTHS = {"b": 1, "w": 2, "l": 4, "q": 8}
 
 # The places in the frame that each function's instructions name, its jumps, and whether it is entered at its beginning alone.
@@ -43,9 +45,15 @@ def known_code(value, frame):
     """What is known of the code of a frame's function; nothing where it does not tell when a variable is set."""
     target = value.GetTarget()
     is_known = value.GetLoadAddress() != lldb.LLDB_INVALID_ADDRESS and value.GetByteSize() and target.GetTriple().startswith("x86_64")
-    if not is_known or has_no_parts(value.GetType().GetCanonicalType()) or is_optimised(frame):
+    if not is_known or not is_in_frame(value, frame) or has_no_parts(value.GetType().GetCanonicalType()) or is_optimised(frame):
         return [], [], False
     return code_of(frame.GetFunction(), target)
+
+
+def is_in_frame(value, frame):
+    """Whether a variable lies in its frame, or in a register."""
+    address = value.GetLoadAddress()
+    return address == lldb.LLDB_INVALID_ADDRESS or frame.GetSP() - RED_ZONE <= address < frame.GetCFA()
 
 
 def naming(value, frame, places):
