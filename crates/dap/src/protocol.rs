@@ -196,6 +196,7 @@ pub(crate) struct StackFrame {
     pub(crate) line: u64,
     pub(crate) column: u64,
     pub(crate) presentation_hint: Option<String>,
+    pub(crate) instruction_pointer_reference: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]

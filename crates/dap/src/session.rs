@@ -29,6 +29,7 @@ mod function_name;
 mod goto;
 mod inspect;
 mod one_line;
+mod other_stops;
 mod placing;
 mod pump;
 mod reverse;

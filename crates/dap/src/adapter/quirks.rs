@@ -346,6 +346,12 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
+    /// What the names of threads have that the system runs, where only one of several that stop at the same moment has an
+    /// event.
+    fn mark_of_running_threads(&self) -> Option<&'static str> {
+        None
+    }
+
     /// Whether frames and scopes of a thread have the same numbers after a step.
     fn keeps_numbers(&self) -> bool {
         false

@@ -25,8 +25,11 @@ pub(super) async fn pump(session: Weak<Inner>, link: u32, mut incoming: mpsc::Re
         let Some(inner) = session.upgrade() else { return };
         match message {
             Incoming::Event { event, body } => {
-                if event == "stopped" && inner.pass_prologue(link, &body).await {
-                    continue;
+                if event == "stopped" {
+                    if inner.pass_prologue(link, &body).await {
+                        continue;
+                    }
+                    inner.keep_other_stops(link, &body).await;
                 }
                 inner.event(link, &event, body);
             }

@@ -119,6 +119,8 @@ pub(crate) struct Link {
     pub(crate) stopped: Option<Stopped>,
     /// Stops of other threads at the same moment, in the order in which they are reported.
     pub(crate) waiting: VecDeque<StoppedEvent>,
+    /// Where the code of lines begins at which breakpoints have stopped the program.
+    pub(crate) addresses: HashMap<BreakpointPlace, HashSet<String>>,
     /// Places of breakpoints, as the adapter calls them, that are not at the beginning of a function.
     pub(crate) settled: HashSet<String>,
     pub(crate) foresight: Foresight,
@@ -244,6 +246,7 @@ impl State {
             data_changes: None,
             stopped: None,
             waiting: VecDeque::new(),
+            addresses: HashMap::new(),
             settled: HashSet::new(),
             foresight: Foresight::default(),
             resumed: None,

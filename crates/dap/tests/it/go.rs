@@ -308,3 +308,60 @@ async fn a_test_that_fails_stops_where_it_fails() {
 async fn the_next_line_cannot_be_set() {
     flows::no_next_line(LANGUAGE).await;
 }
+
+const THREADS: &str = r#"
+package main
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+var ready int32
+
+func work(number int) int {
+	seen := number * 10
+	for turn := 0; turn < 3; turn++ {
+		all := int32((turn + 1) * 2)
+		atomic.AddInt32(&ready, 1)
+		for atomic.LoadInt32(&ready) < all {
+		}
+		seen += turn // mark: seen
+	}
+	return seen
+}
+
+func main() {
+	var group sync.WaitGroup
+	sums := make([]int, 2)
+	for number := 0; number < 2; number++ {
+		group.Add(1)
+		go func(n int) { sums[n] = work(n); group.Done() }(number)
+	}
+	group.Wait()
+	fmt.Println(sums)
+}
+"#;
+
+/// delve reports one stop, and passes over the breakpoints of the others.
+#[tokio::test]
+async fn no_stop_is_lost_where_goroutines_stop_at_once() {
+    for (condition, turns) in [(None, [0, 1, 2].as_slice()), (Some("turn != 1"), &[0, 2])] {
+        let subject = Subject::written(LANGUAGE, "written", THREADS);
+        let mut breakpoint = subject.breakpoint("seen");
+        breakpoint.condition = condition.map(str::to_owned);
+        subject.debugger.set_breakpoint(breakpoint).await.expect("is set");
+        let session = subject.start("").await;
+        let mut seen = Vec::new();
+        let mut halt = session.wait(LIMIT).await.expect("a halt");
+        while let Halt::Stopped(report) = halt {
+            seen.push(["turn", "number"].map(|name| local(&report, name).value.clone()));
+            halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+        }
+        let expected = turns.iter().flat_map(|turn| [0, 1].map(|number| [*turn, number]));
+        let expected: Vec<_> = expected.map(|place| place.map(|n: i32| n.to_string())).collect();
+        seen.sort();
+        assert_eq!(seen, expected);
+    }
+}

@@ -13,7 +13,7 @@ use crate::configuration::{Configuration, set_default};
 use crate::protocol::Variable;
 
 /// What runs inside the program before it starts.
-const CHANGES: &str = include_str!("pydevd_changes.py");
+const CHANGES: &str = concat!(include_str!("pydevd_changes.py"), include_str!("pydevd_threads.py"));
 
 /// debugpy's table.
 pub(crate) struct Debugpy;

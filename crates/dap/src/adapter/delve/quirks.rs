@@ -38,6 +38,11 @@ impl Quirks for Delve {
         "Go"
     }
 
+    // It stops at one breakpoint, and passes over those of the other threads when it continues.
+    fn mark_of_running_threads(&self) -> Option<&'static str> {
+        Some("(Thread ")
+    }
+
     fn install(&self) -> &'static str {
         "sudo apt-get install delve golang-go"
     }
