@@ -264,10 +264,11 @@ const REASONS: [&str; 9] = [
 /// Lines of gdb's that are reported.
 const MAX_REASONS: usize = 3;
 
-/// What gdb, or the shell that was to start it, wrote of an attach that failed.
+/// What gdb, or the shell that was to start it, wrote of an attach that failed. debugpy's own lines come before or, if Python
+/// keeps them back, behind it.
 pub(super) fn words_of_gdb(output: &str) -> String {
-    let Some((_, after)) = output.split_once("\nRunning: ") else { return String::new() };
-    let own = after.lines().skip(1).map(str::trim).take_while(|line| !line.starts_with("E+"));
+    let lines = output.lines().map(str::trim).take_while(|line| !line.starts_with("E+"));
+    let own = lines.filter(|line| !line.starts_with("Running: "));
     let mut told: Vec<&str> =
         own.filter(|line| REASONS.iter().any(|reason| line.contains(reason))).collect();
     told.dedup();
@@ -300,7 +301,16 @@ pub(super) fn without_own_frames(output: String) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::without_own_frames;
+    use super::{without_own_frames, words_of_gdb};
+
+    #[test]
+    fn the_words_of_gdb_are_found_in_either_order() {
+        let (gdb, own) = ("/bin/sh: 1: gdb: not found\n", "Running: gdb 'Cannot'\n");
+        let failure = "E+00000.057: Code injection into PID=7 failed:\nsubprocess: Cannot\n";
+        for output in [format!("{own}{gdb}{failure}"), format!("{gdb}{failure}{own}")] {
+            assert_eq!(words_of_gdb(&output), gdb.trim_end());
+        }
+    }
 
     #[test]
     fn a_traceback_begins_with_the_program() {

@@ -47,9 +47,15 @@ fn without_hash(name: &str) -> &str {
 /// The default arguments of C++ types.
 const USUAL: [&str; 6] = ["allocator", "char_traits", "less", "hash", "equal_to", "default_delete"];
 
-/// A function of C++ with the types that its source has: `std::string`, `std::vector<int>`.
+/// A function without the arguments that its generic parameters got (newer symbols of Rust have them), and with the
+/// types that a source of C++ has: `std::string`, `std::vector<int>`.
 fn without_usual_arguments(name: &str) -> String {
     let mut plain = name.replace("::__cxx11::", "::");
+    while let Some(at) = plain.find("::<") {
+        let start = at + "::<".len();
+        let Some(length) = length_of_arguments(&plain[start..]) else { break };
+        plain.replace_range(at..start + length, "");
+    }
     while plain.contains("> >") {
         plain = plain.replace("> >", ">>");
     }
@@ -66,12 +72,14 @@ fn without_usual_arguments(name: &str) -> String {
 /// How far it is to the end of a list of arguments, behind its last bracket.
 fn length_of_arguments(text: &str) -> Option<usize> {
     let mut depth = 1;
-    let end = text.char_indices().find(|(_, c)| {
+    let mut before = ' ';
+    let end = text.char_indices().find(|&(_, c)| {
         depth += match c {
             '<' => 1,
-            '>' => -1,
+            '>' if before != '-' => -1,
             _ => 0,
         };
+        before = c;
         depth == 0
     });
     end.map(|(at, _)| at + 1)
@@ -87,6 +95,8 @@ mod tests {
             ("app::main::h0123456789abcdef", "app::main"),
             ("_$LT$app..User$u20$as$u20$app..Show$GT$::show", "<app::User as app::Show>::show"),
             ("app::run::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef", "app::run::_{{closure}}"),
+            ("app::run::<fn() -> i32, Vec<u8>>::{closure#0}", "app::run::{closure#0}"),
+            ("<app::List<u8> as app::Show>::show", "<app::List<u8> as app::Show>::show"),
             ("main", "main"),
             (
                 "Box<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > >::get(std::map<int, std::vector<int, std::allocator<int>>, std::less<int>, std::allocator<std::pair<int const, std::vector<int, std::allocator<int>>>>> const&)",

@@ -3,7 +3,7 @@
 use termbridge_dap::{DebugSession, EvaluateContext, Page, Resume, StopReport, VariableFilter};
 
 use crate::flows;
-use crate::subject::{Language, Subject, compile, local, stopped};
+use crate::subject::{Language, Subject, compile, local, rustc, stopped};
 use crate::support::LIMIT;
 
 /// A program, stopped at its mark.
@@ -567,8 +567,8 @@ async fn a_step_into_rust_enters_its_libraries_where_that_is_wanted() {
 async fn said_of_build(language: Language, text: &str, options: &[&str]) -> Vec<String> {
     let subject = Subject::written(language, "written", text);
     let file = subject.source.file_name().expect("a name").to_str().expect("text");
-    let compiler = if language == Language::Rust { "rustc" } else { "gcc" };
-    compile(subject.folder.path(), compiler, &[options, &["-g", file, "-o", "subject"]].concat());
+    let compiler = if language == Language::Rust { rustc() } else { "gcc".to_owned() };
+    compile(subject.folder.path(), &compiler, &[options, &["-g", file, "-o", "subject"]].concat());
     subject.break_at("stop").await;
     let session = subject.start("").await;
     let report = stopped(session.wait(LIMIT).await.expect("a stop"));

@@ -194,7 +194,9 @@ async fn unusual_values_are_what_the_program_says() {
     }
     // Its type is not described; what lies where is not guessed.
     assert_eq!(shown["broken.mutex_ref"], "<dyn core::fmt::Debug: u16>");
-    assert_eq!(shown["broken.any"], "<dyn core::any::Any>");
+    // Newer compilers name it in its table.
+    let any = &shown["broken.any"];
+    assert!(any == "<dyn core::any::Any>" || any == "5", "{any}");
 }
 
 #[tokio::test]

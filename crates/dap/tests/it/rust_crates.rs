@@ -5,7 +5,7 @@ use std::process::Command;
 
 use termbridge_dap::EvaluateContext;
 
-use crate::subject::{Language, Subject};
+use crate::subject::{Language, Subject, rustc};
 use crate::values::{Table, log_message, logged};
 
 /// Variables in one log message: it holds so many values.
@@ -14,8 +14,11 @@ const LOGGED_AT_ONCE: usize = 12;
 /// The program, built once for all runs of the tests.
 fn built() -> Subject {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/debuggers/rust-crates");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-crates");
+    let rustc = rustc();
+    let target =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join("rust-crates").join(rustc.replace('/', "_"));
     let mut build = Command::new(env!("CARGO"));
+    build.env("RUSTC", rustc);
     build.args(["build", "--locked", "--offline", "--target-dir"]).arg(&target);
     // What this test was built with is not for it.
     for name in ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET"] {

@@ -113,7 +113,7 @@ impl Subject {
             ),
             Language::Rust => compile(
                 folder.path(),
-                "rustc",
+                &rustc(),
                 &["-g", "--edition=2021", "--cap-lints=allow", file, "-o", "subject"],
             ),
             Language::Go => {
@@ -236,6 +236,11 @@ pub(crate) fn compile(folder: &Path, compiler: &str, arguments: &[&str]) -> Path
     let output = output.unwrap_or_else(|error| panic!("{compiler}: {error}"));
     assert!(output.status.success(), "{compiler}: {}", String::from_utf8_lossy(&output.stderr));
     folder.join("subject")
+}
+
+/// The compiler of Rust: `scripts/test` runs the tests of Rust's values with the newest one too.
+pub(crate) fn rustc() -> String {
+    std::env::var("TERMBRIDGE_TEST_RUSTC").unwrap_or_else(|_| "rustc".to_owned())
 }
 
 /// Waits until a process is gone.

@@ -64,7 +64,7 @@ fn what_was_saved_is_read_again_and_its_file_goes_with_it() {
         let line = line(expected.len());
         store.append(&line);
         expected.push_str(&line);
-        if expected.len() % 1000 < 20 {
+        if expected.len() % 10_000 < 20 {
             let saved = store.save();
             assert!(saved.memory.len() <= INLINE);
             // As a server that is killed does: nothing is dropped.

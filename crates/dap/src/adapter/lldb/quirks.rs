@@ -264,11 +264,11 @@ impl Quirks for Lldb {
         let libraries = ["std::", "__gnu_cxx::", "__pstl::", "__cxxabiv1::"];
         let is_of_library = libraries.iter().any(|library| name.starts_with(library));
         let kind = variable.kind.as_deref().unwrap_or_default();
-        let is_of_async = match name {
-            "<null>" => kind.contains("_env#"),
-            "_task_context" => kind.starts_with("core::task::wake::Context"),
-            _ => false,
-        };
+        // Of two without a name it writes where they are declared.
+        let is_nameless = name == "<null>" || name.starts_with("<null> @ ");
+        let is_context = kind.starts_with("core::task::wake::Context") || kind.contains("ResumeTy");
+        let is_of_async = is_nameless && kind.contains("_env#")
+            || (is_nameless || name == "_task_context") && is_context;
         is_of_library || is_of_async || name.ends_with("::{vtable}")
     }
 

@@ -88,10 +88,8 @@ def variant_of(value, kind):
     """The name of the variant that a value is, and its fields."""
     holders = variant_types(kind)
     names = variant_name(kind, bytes_of(value, kind.GetByteSize()))
-    # Of several that nothing tells apart, one can have a value.
-    names = [name for name in names if name in holders and not is_empty(holders[name])] if len(names) > 1 else names
     if len(names) != 1:
-        raise Unreadable(f"{plain_name(kind.GetName())} can have no value" if not names else "its variant is not described")
+        raise Unreadable("its variant is not described")
     name = names[0]
     if name not in holders:
         raise Unreadable(f"the variant {name} is not described")
@@ -139,11 +137,12 @@ def is_empty(kind, depth=0):
 def variant_name(kind, data):
     """The names of the variants that an enum with these bytes can be: one, but where it has no discriminant."""
     layouts = [layout for layout in table().get(kind.GetName(), []) if layout["size"] == len(data)]
-    if not layouts and is_enum(kind, None) and not variant_types(kind):
+    impossible = impossible_variants(kind)
+    if impossible is None:
         raise Unreadable(f"{plain_name(kind.GetName())} can have no value")
     if not layouts:
         raise Unreadable(f"the layout of {plain_name(kind.GetName())} is not known")
-    names = {tuple(variants_in(layout, data)) for layout in layouts}
+    names = {tuple(variants_in(layout, data, impossible)) for layout in layouts}
     if len(names) > 1:
         raise Unreadable(f"there are {len(layouts)} different enums {kind.GetName()}")
     found = list(names.pop())
@@ -152,7 +151,25 @@ def variant_name(kind, data):
     return found
 
 
-def variants_in(layout, data):
+# By the names of the enums.
+IMPOSSIBLE = {}
+
+
+def impossible_variants(kind):
+    """The variants of an enum that have no values; none if that is all of them."""
+    if not is_enum(kind, None):
+        return set()
+    name = kind.GetName()
+    if name not in IMPOSSIBLE:
+        variants = variant_types(kind)
+        found = {name for name, variant in variants.items() if is_empty(variant)}
+        IMPOSSIBLE[name] = None if len(found) == len(variants) else found
+    return IMPOSSIBLE[name]
+
+
+def variants_in(layout, data, impossible):
+    # The discriminant of a variant without values may be a value that another variant has in its place.
+    variants = [(number, name) for number, name in layout["variants"] if name not in impossible]
     tag = int.from_bytes(data[layout["at"]:layout["at"] + layout["width"]], "little")
-    named = [name for number, name in layout["variants"] if number is not None and int(number) == tag]
-    return named or [name for number, name in layout["variants"] if number is None]
+    named = [name for number, name in variants if number is not None and int(number) == tag]
+    return named or [name for number, name in variants if number is None]

@@ -68,7 +68,8 @@ def rust_name(kind, depth=0):
     if depth > MAX_DEPTH:
         return name
     if kind.GetTypeClass() == lldb.eTypeClassArray:
-        return f"[{rust_name(kind.GetArrayElementType(), depth + 1)}; {length_of(kind)}]"
+        element = rust_name(kind.GetArrayElementType(), depth + 1)
+        return f"[{element}]" if is_slice(kind) else f"[{element}; {length_of(kind)}]"
     if kind.IsPointerType() and not kind.GetPointeeType().IsFunctionType():
         return f"{rust_name(kind.GetPointeeType(), depth + 1)}*"
     if kind.GetNumberOfTemplateArguments() == 0 or "<" not in name:
@@ -91,6 +92,18 @@ def short_name(kind):
 def length_of(array):
     """How many elements an array has; one that LLDB writes without a length has none."""
     return int(re.search(r"((?:\[\d*\])+)$", array.GetName()).group(1)[1:].split("]", 1)[0] or 0)
+
+
+def is_slice(kind):
+    """Whether a type is a slice as newer compilers describe it: an array without a length. Older ones describe one element instead."""
+    kind = kind.GetCanonicalType()
+    has_length = not re.search(r"[^\]]\[\](\[\d+\])*$", kind.GetName() or "")
+    return kind.GetTypeClass() == lldb.eTypeClassArray and not has_length and size_of(kind.GetArrayElementType()) > 0
+
+
+def element_of(kind):
+    """The type of a slice's elements."""
+    return kind.GetCanonicalType().GetArrayElementType() if is_slice(kind) else kind
 
 
 def size_of(kind):

@@ -36,8 +36,8 @@ from common import (
     unsigned,
 )
 from declarations import unset_mark
-from rust_enums import Sizeless, at, fields_of, is_empty, is_enum, is_unit, part_of, variant_name, variant_of, variant_types
-from rust_names import OWNERS, arguments, length_of, owned_name, plain_name, pointed, rust_name, short_name, size_of, variable_type
+from rust_enums import Sizeless, at, fields_of, is_empty, is_enum, is_unit, part_of, read_as, variant_name, variant_of, variant_types
+from rust_names import OWNERS, arguments, element_of, is_slice, length_of, owned_name, plain_name, pointed, rust_name, short_name, size_of, variable_type
 
 CATEGORY = "termbridge-rust"
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
@@ -281,7 +281,7 @@ def show_unsized(value, address, length, name, kind, text, depth):
     elif name.startswith("[") or size_of(kind):
         show_list(elements_at(value, address, kind, length), length, show, text, depth)
     elif kind.GetNumberOfFields() == 1:
-        within = kind.GetFieldAtIndex(0).GetType()
+        within = element_of(kind.GetFieldAtIndex(0).GetType())
         show_unsized(value, address, length, within.GetName(), within, text, depth + 1)
     else:
         raise Unreadable(f"the size of {plain_name(name)} is not fixed")
@@ -293,7 +293,8 @@ def is_tailed(kind):
     if kind.GetTypeClass() != lldb.eTypeClassStruct or kind.GetNumberOfFields() == 0:
         return False
     last = max((kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields())), key=lambda field: field.GetOffsetInBytes())
-    return last.GetOffsetInBytes() + size_of(last.GetType()) > kind.GetByteSize() or is_tailed(last.GetType())
+    is_too_small = last.GetOffsetInBytes() + size_of(last.GetType()) > kind.GetByteSize()
+    return is_slice(last.GetType()) or is_too_small or is_tailed(last.GetType())
 
 
 # Types of which only the field with the value is shown, and that field's name.
@@ -307,7 +308,7 @@ def show_tailed(value, address, length, name, kind, text, depth):
     last = kind.GetFieldAtIndex(tail)
 
     def show_last(_part, text, depth):
-        inner = last.GetType().GetCanonicalType()
+        inner = element_of(last.GetType()).GetCanonicalType()
         wanted = arguments(name)[-1] if "<" in name else inner.GetName() if is_tailed(inner) else "["
         show_unsized(anchor, address + last.GetOffsetInBytes(), length, wanted, inner, text, depth)
 
@@ -651,9 +652,9 @@ def inside_slice(pointer):
     counted = pointer.GetType().GetFieldAtIndex(0).GetType().GetPointeeType()
     elements = counted.GetFieldAtIndex(counted.GetNumberOfFields() - 1)
     # Of elements that are arrays the field has lost the length.
-    is_slice = owned_name(pointer.GetType()).startswith("[")
-    kind = counted.GetTemplateArgumentType(0) if is_slice else elements.GetType()
-    return address + elements.GetOffsetInBytes(), checked(length), kind
+    has_list = owned_name(pointer.GetType()).startswith("[")
+    kind = counted.GetTemplateArgumentType(0) if has_list else elements.GetType()
+    return address + elements.GetOffsetInBytes(), checked(length), element_of(kind)
 
 
 def transparent(*path):
@@ -745,26 +746,26 @@ def show_socket(value, text, depth):
 
 def show_io_error(value, text, depth):
     """It packs what it is into the low bits of a pointer."""
-    packed = number_in(value)
+    packed, module = number_in(value), value.GetType().GetCanonicalType().GetName().removesuffix("Error")
     tag, high = packed & 3, packed >> 32
     if tag == 2:
         text.add(f'Os {{ code: {high}, message: {quoted(os.strerror(high), chr(34))}, .. }}')
     elif tag == 3:
-        text.add(f"Kind({error_kind(value, high)})")
+        text.add(f"Kind({error_kind(value, module, high)})")
     elif tag == 1:
-        custom = value.GetTarget().FindFirstType("std::io::error::Custom")
+        custom = value.GetTarget().FindFirstType(f"{module}Custom")
         if not custom.IsValid():
             raise Unreadable("its type is not known")
         show(value.CreateValueFromAddress("custom", packed - 1, custom), text, depth + 1)
     else:
-        message = value.GetTarget().FindFirstType("std::io::error::SimpleMessage")
+        message = value.GetTarget().FindFirstType(f"{module}SimpleMessage")
         if not message.IsValid():
             raise Unreadable("its type is not known")
         show(value.CreateValueFromAddress("message", packed, message), text, depth + 1)
 
 
-def error_kind(value, code):
-    kind = value.GetTarget().FindFirstType("std::io::error::ErrorKind")
+def error_kind(value, module, code):
+    kind = value.GetTarget().FindFirstType(f"{module}ErrorKind")
     members = kind.GetEnumMembers()
     for index in range(members.GetSize()):
         member = members.GetTypeEnumMemberAtIndex(index)
@@ -928,6 +929,10 @@ def show_set_cell(name, is_set, inner, text, depth):
     text.add(")")
 
 
+def show_atomic(value, text, depth):
+    show(read_as(value.GetNonSyntheticValue(), "v", type_argument(value, 0)), text, depth + 1)
+
+
 def show_atomic_bool(value, text, _depth):
     byte = number(value, "v", "value")
     if byte > 1:
@@ -998,6 +1003,8 @@ SPECIAL = {
     "core::net::ip_addr::Ipv6Addr": show_ipv6,
     "core::net::socket_addr::SocketAddrV4": show_socket,
     "core::net::socket_addr::SocketAddrV6": show_socket,
+    "core::io::error::Error": show_io_error,
+    "core::io::error::Custom": wrapped("Custom", ("kind", ("kind",)), ("error", ("error",))),
     "std::io::error::Error": show_io_error,
     "std::sync::poison::mutex::Mutex": show_lock("Mutex"),
     "std::sync::mutex::Mutex": show_lock("Mutex"),
@@ -1015,7 +1022,7 @@ SPECIAL = {
 for atomic in ("I8", "U8", "I16", "U16", "I32", "U32", "I64", "U64", "Isize", "Usize"):
     SPECIAL[f"core::sync::atomic::Atomic{atomic}"] = transparent("v", "value")
 SPECIAL["core::sync::atomic::AtomicBool"] = show_atomic_bool
-SPECIAL["core::sync::atomic::Atomic"] = transparent("v", "value")
+SPECIAL["core::sync::atomic::Atomic"] = show_atomic
 SPECIAL["core::sync::atomic::AtomicPtr"] = transparent("p", "value")
 
 
