@@ -114,6 +114,11 @@ impl BreakpointPlace {
             other => other.clone(),
         }
     }
+
+    /// The name under which a breakpoint at a line is kept.
+    pub(crate) fn key_of(path: &str, line: u64) -> Self {
+        Self::line(path, line).key()
+    }
 }
 
 /// A breakpoint as it was asked for.

@@ -131,7 +131,7 @@ pub struct ThreadInfo {
     pub name: String,
     /// Whether it is stopped.
     pub stopped: bool,
-    /// Why, where that is its own stop and not another thread's.
+    /// The reason of its own stop; `None` if another thread stopped it.
     pub reason: Option<String>,
 }
 

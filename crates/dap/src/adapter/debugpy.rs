@@ -264,8 +264,8 @@ const REASONS: [&str; 9] = [
 /// Lines of gdb's that are reported.
 const MAX_REASONS: usize = 3;
 
-/// What gdb, or the shell that was to start it, wrote of an attach that failed. debugpy's own lines come before or, if Python
-/// keeps them back, behind it.
+/// Errors of gdb, or of the shell that starts it, in the output of a failed attach. debugpy's own lines come before them, or
+/// after them if Python buffers its output.
 pub(super) fn words_of_gdb(output: &str) -> String {
     let lines = output.lines().map(str::trim).take_while(|line| !line.starts_with("E+"));
     let own = lines.filter(|line| !line.starts_with("Running: "));

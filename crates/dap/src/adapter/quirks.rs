@@ -340,15 +340,15 @@ pub(crate) trait Quirks: Sync {
         Vec::new()
     }
 
-    /// Whether each of several threads that stop at the same moment has an event, and all but one the hint to preserve
-    /// the focus.
-    fn tells_each_stop(&self) -> bool {
+    /// Whether it sends a `stopped` event for each thread that stops at the same moment. All but one have
+    /// `preserveFocusHint`.
+    fn reports_each_stop(&self) -> bool {
         false
     }
 
-    /// What the names of threads have that the system runs, where only one of several that stop at the same moment has an
-    /// event.
-    fn mark_of_running_threads(&self) -> Option<&'static str> {
+    /// Text in the names of threads that the system runs. Set if the adapter sends one `stopped` event although several
+    /// threads stop at the same moment.
+    fn running_thread_marker(&self) -> Option<&'static str> {
         None
     }
 

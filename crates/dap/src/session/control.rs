@@ -83,7 +83,7 @@ impl DebugSession {
             }
             let continued = (how == Resume::Continue).then_some(link);
             let ticket = Ticket { stops: state.stops, continued };
-            // Threads that stopped at the same moment would run on from there, and nobody would know.
+            // Continuing would drop the stops of other threads that stopped at the same moment.
             if how == Resume::Continue && state.next_waiting(link) {
                 drop(state);
                 inner.notify();
@@ -95,7 +95,7 @@ impl DebugSession {
             let before_that = known.resumed.replace(how);
             let stepped = before_that.is_some_and(|how| how != Resume::Continue);
             let is_interrupted = |stopped: &Stopped| stopped.stop.event.reason != "step";
-            let interrupted = stepped && before.as_ref().is_some_and(is_interrupted);
+            let interrupted = stepped && before.0.as_ref().is_some_and(is_interrupted);
             (link, id, known.client.clone(), before, ticket, interrupted)
         };
         inner.notify();
@@ -126,7 +126,7 @@ impl DebugSession {
                 if let (true, Some(link)) =
                     (state.stops == ticket.stops, state.links.get_mut(&link))
                 {
-                    link.stopped = before;
+                    (link.stopped, link.waiting) = before;
                 }
                 drop(state);
                 inner.notify();
@@ -199,6 +199,11 @@ impl DebugSession {
     /// Waits for a stop after the program was let go.
     pub async fn wait_after(&self, ticket: Ticket, timeout: Duration) -> Result<Halt, DebugError> {
         self.next_halt(Some(ticket), timeout).await
+    }
+
+    /// Whether the program has stopped since a ticket was given out.
+    pub fn is_stopped_after(&self, ticket: Ticket) -> bool {
+        self.inner.lock().latest_stop(Some(ticket.stops)).is_some()
     }
 
     /// What the program has written since the last report; from now on it counts as reported.

@@ -51,10 +51,17 @@ const USUAL: [&str; 6] = ["allocator", "char_traits", "less", "hash", "equal_to"
 /// types that a source of C++ has: `std::string`, `std::vector<int>`.
 fn without_usual_arguments(name: &str) -> String {
     let mut plain = name.replace("::__cxx11::", "::");
-    while let Some(at) = plain.find("::<") {
+    let mut from = 0;
+    while let Some(at) = plain[from..].find("::<").map(|at| from + at) {
         let start = at + "::<".len();
-        let Some(length) = length_of_arguments(&plain[start..]) else { break };
+        let rest = &plain[start..];
+        if rest.starts_with("impl ") || rest.starts_with("lambda") {
+            from = start;
+            continue;
+        }
+        let Some(length) = length_of_arguments(rest) else { break };
         plain.replace_range(at..start + length, "");
+        from = at;
     }
     while plain.contains("> >") {
         plain = plain.replace("> >", ">>");
@@ -97,6 +104,8 @@ mod tests {
             ("app::run::_$u7b$$u7b$closure$u7d$$u7d$::h0123456789abcdef", "app::run::_{{closure}}"),
             ("app::run::<fn() -> i32, Vec<u8>>::{closure#0}", "app::run::{closure#0}"),
             ("<app::List<u8> as app::Show>::show", "<app::List<u8> as app::Show>::show"),
+            ("alloc::slice::<impl [T]>::sort::<u8>", "alloc::slice::<impl [T]>::sort"),
+            ("main()::<lambda(int)>::operator()", "main()::<lambda(int)>::operator()"),
             ("main", "main"),
             (
                 "Box<std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > >::get(std::map<int, std::vector<int, std::allocator<int>>, std::less<int>, std::allocator<std::pair<int const, std::vector<int, std::allocator<int>>>>> const&)",

@@ -207,6 +207,8 @@ impl Inner {
         let body = self.ask(link, "scopes", json!({"frameId": frame})).await?;
         let scopes: Scopes = read(&body);
         self.keep_scopes(link, frame, &scopes.scopes);
+        // What the top level of an ES module declares is local to it, and global to its functions.
+        let is_top_level = !scopes.scopes.iter().any(|scope| scope.name.starts_with("Local"));
         let mut state = self.lock();
         let info = |scope: Scope| {
             let target = Target::Variables(scope.variables_reference);
@@ -215,7 +217,8 @@ impl Inner {
                 _ => state.references.add(Reference { link, target }),
             };
             state.references.keep_owner(link, scope.variables_reference, frame);
-            let kind = scope_kind(&scope);
+            let is_module = is_top_level && scope.name == "Module";
+            let kind = if is_module { ScopeKind::Local } else { scope_kind(&scope) };
             ScopeInfo { name: scope.name, kind, reference, expensive: scope.expensive }
         };
         Ok(scopes.scopes.into_iter().map(info).collect())

@@ -181,7 +181,7 @@ impl Inner {
 /// Takes one of a number, if there is one left.
 fn takes_one(left: &AtomicUsize) -> bool {
     let less = |left: usize| left.checked_sub(1);
-    left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
+    left.try_update(Ordering::Relaxed, Ordering::Relaxed, less).is_ok()
 }
 
 impl Node {

@@ -1,4 +1,7 @@
-//! Threads that are at a breakpoint when another stops the program, for an adapter that reports only one of them.
+//! Threads that stop at the same moment.
+//!
+//! All but one stop wait until `debug_continue` reports them. An adapter that reports only one stop is asked where the other
+//! threads are.
 
 use std::time::Duration;
 
@@ -6,39 +9,79 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::Inner;
+use super::state::State;
 use crate::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::client::Client;
 use crate::protocol::{StackFrame, StackTrace, StoppedEvent, Threads, Variable, read};
 
-/// Longest wait for an answer.
+/// Longest time for all questions about one stop.
 const LIMIT: Duration = Duration::from_secs(2);
 /// Threads that are looked at.
 const MAX_THREADS: usize = 50;
 
+impl State {
+    /// Makes the next of the stops that wait the latest one. The stop of a breakpoint that was removed since then is dropped.
+    pub(super) fn next_waiting(&mut self, number: u32) -> bool {
+        loop {
+            let next = self.links.get_mut(&number).and_then(|link| link.waiting.pop_front());
+            let Some(event) = next else { return false };
+            let ids = &event.hit_breakpoint_ids;
+            let is_at_breakpoint = event.reason == "breakpoint" && !ids.is_empty();
+            if is_at_breakpoint && self.places(number, ids).is_empty() {
+                continue;
+            }
+            // A signal that stopped another thread may still end the program.
+            let signal = self.last_signal.take();
+            self.stop(number, event);
+            self.last_signal = self.last_signal.take().or(signal);
+            return true;
+        }
+    }
+
+    /// The reason of a thread's own stop.
+    pub(super) fn stop_reason(&self, link: u32, thread: i64) -> Option<String> {
+        let link = self.links.get(&link)?;
+        let latest = link.stopped.as_ref().map(|stopped| &stopped.stop.event);
+        let mut own = latest.into_iter().chain(&link.waiting);
+        Some(own.find(|event| event.thread_id == Some(thread))?.reason.clone())
+    }
+}
+
 impl Inner {
-    /// Keeps the stops of other threads, before a stop is reported.
+    /// Keeps the stops of other threads, before the stop at a breakpoint is reported.
     pub(super) async fn keep_other_stops(&self, link: u32, stopped: &Value) {
-        let Some(mark) = self.adapter.quirks().mark_of_running_threads() else { return };
-        let Some(client) = self.lock().links.get(&link).map(|link| link.client.clone()) else {
-            return;
-        };
+        if let Some(marker) = self.adapter.quirks().running_thread_marker()
+            && stopped["reason"] == "breakpoint"
+        {
+            // A stop without the others is better than none.
+            let find = self.find_other_stops(link, stopped, marker);
+            let _ = tokio::time::timeout(LIMIT, find).await;
+        }
+    }
+
+    async fn find_other_stops(&self, link: u32, stopped: &Value, marker: &str) {
+        let client = self.lock().links.get(&link).map(|link| link.client.clone());
+        let Some(client) = client else { return };
         let threads = client.request("threads", Value::Null, LIMIT).await;
         let mut threads = read::<Threads>(&threads.unwrap_or_default()).threads;
-        threads.retain(|thread| thread.name.contains(mark));
-        threads.truncate(MAX_THREADS);
+        threads.retain(|thread| thread.name.contains(marker));
         // The thread that stopped comes first.
         threads.sort_by_key(|thread| stopped["threadId"] != thread.id);
+        threads.truncate(MAX_THREADS);
         let frames = threads.iter().map(|thread| top_frame(&client, thread.id));
         for (thread, frame) in threads.iter().zip(join_all(frames).await) {
             let Some(frame) = frame else { continue };
+            let Some(place) = place_of(&frame) else { continue };
             if stopped["threadId"] == thread.id {
-                if stopped["reason"] == "breakpoint" {
-                    self.note_address(link, frame);
-                }
-            } else if let Some((id, breakpoint)) = self.breakpoint_at(link, &frame)
-                && is_true(&client, &breakpoint, frame.id).await
-                && let Some(link) = self.lock().links.get_mut(&link)
-            {
+                self.note_address(link, place, frame);
+                continue;
+            }
+            let Some((id, breakpoint)) = self.breakpoint_at(link, &place, &frame) else { continue };
+            if !self.is_true(&client, breakpoint, frame.id).await {
+                continue;
+            }
+            self.note_address(link, place, frame);
+            if let Some(link) = self.lock().links.get_mut(&link) {
                 link.waiting.push_back(StoppedEvent {
                     reason: "breakpoint".to_owned(),
                     thread_id: Some(thread.id),
@@ -50,53 +93,57 @@ impl Inner {
         }
     }
 
-    fn note_address(&self, link: u32, frame: StackFrame) {
-        if let (Some(link), Some(place), Some(address)) = (
-            self.lock().links.get_mut(&link),
-            place_of(&frame),
-            frame.instruction_pointer_reference,
-        ) {
+    fn note_address(&self, link: u32, place: BreakpointPlace, frame: StackFrame) {
+        if let (Some(link), Some(address)) =
+            (self.lock().links.get_mut(&link), frame.instruction_pointer_reference)
+        {
             link.addresses.entry(place).or_default().insert(address);
         }
     }
 
-    /// The breakpoint that stops a thread in a frame: one that is behind it in the same line has been stopped before.
-    fn breakpoint_at(&self, link: u32, frame: &StackFrame) -> Option<(i64, Breakpoint)> {
-        let place = place_of(frame)?;
+    /// The breakpoint that stopped a thread in a frame. A thread at another address of the line has already passed it.
+    fn breakpoint_at(
+        &self,
+        link: u32,
+        place: &BreakpointPlace,
+        frame: &StackFrame,
+    ) -> Option<(i64, Breakpoint)> {
         let state = self.lock();
         let link = state.links.get(&link)?;
         let address = frame.instruction_pointer_reference.as_ref()?;
-        if link.addresses.get(&place).is_some_and(|known| !known.contains(address)) {
+        if link.addresses.get(place).is_some_and(|known| !known.contains(address)) {
             return None;
         }
         let mut placed = link.placed.iter();
         let (own, placed) = placed.find(|(own, placed)| match own {
             BreakpointPlace::Line { path, line } => {
-                place == BreakpointPlace::line(path, placed.line.unwrap_or(*line))
+                *place == BreakpointPlace::line(path, placed.line.unwrap_or(*line))
             }
             _ => false,
         })?;
         let breakpoint = self.context.breakpoints().get(own)?.clone();
-        // What is counted, or only written, is the adapter's to do.
+        // The adapter counts hits and writes log messages itself.
         let stops = breakpoint.hit_condition.is_none() && breakpoint.log_message.is_none();
         stops.then_some((placed.id?, breakpoint))
+    }
+
+    /// Whether a breakpoint stops in a frame: its condition is true or cannot be evaluated.
+    async fn is_true(&self, client: &Client, breakpoint: Breakpoint, frame: i64) -> bool {
+        let mut sent = [(breakpoint.place.clone(), breakpoint)];
+        self.mark_unset_at(&mut sent).await;
+        let Some(condition) = &sent[0].1.condition else { return true };
+        let arguments = json!({"expression": condition, "frameId": frame, "context": "watch"});
+        let answer = client.request("evaluate", arguments, LIMIT).await;
+        answer.map_or(true, |answer| read::<Variable>(&answer).value == "true")
     }
 }
 
 fn place_of(frame: &StackFrame) -> Option<BreakpointPlace> {
-    Some(BreakpointPlace::line(frame.source.as_ref()?.path.as_ref()?, frame.line).key())
+    Some(BreakpointPlace::key_of(frame.source.as_ref()?.path.as_ref()?, frame.line))
 }
 
 async fn top_frame(client: &Client, thread: i64) -> Option<StackFrame> {
     let arguments = json!({"threadId": thread, "levels": 1});
     let stack = client.request("stackTrace", arguments, LIMIT).await.ok()?;
     read::<StackTrace>(&stack).stack_frames.into_iter().next()
-}
-
-/// Whether the condition of a breakpoint is true in a frame.
-async fn is_true(client: &Client, breakpoint: &Breakpoint, frame: i64) -> bool {
-    let Some(condition) = &breakpoint.condition else { return true };
-    let arguments = json!({"expression": condition, "frameId": frame, "context": "watch"});
-    let answer = client.request("evaluate", arguments, LIMIT).await;
-    answer.is_ok_and(|answer| read::<Variable>(&answer).value == "true")
 }

@@ -165,6 +165,11 @@ impl Inner {
         if let Some(step) = said.and_then(|said| quirks.next_step(said)) {
             let next = client.request(step, json!({"threadId": thread}), PROLOGUE).await;
             // Where it fails, the program stands in the library.
+            if next.is_ok()
+                && let Some(link) = self.lock().links.get_mut(&link)
+            {
+                link.waiting.clear();
+            }
             return next.is_ok();
         }
         if let (Some(place), Some(said)) = (place, said)

@@ -61,7 +61,7 @@ pub(crate) struct State {
     /// It also said why.
     pub(crate) refused: bool,
     /// The signal that stopped the program last, where that is the reason.
-    last_signal: Option<String>,
+    pub(super) last_signal: Option<String>,
     /// The signal that a core file tells of.
     pub(crate) core_signal: Option<&'static str>,
     /// Someone has asked for a pause that has not come yet.
@@ -306,15 +306,7 @@ impl State {
         stopped.is_some_and(|stopped| stopped.includes(thread))
     }
 
-    /// Makes the next of the stops that came with the last one the latest.
-    pub(crate) fn next_waiting(&mut self, number: u32) -> bool {
-        let next = self.links.get_mut(&number).and_then(|link| link.waiting.pop_front());
-        let is_one = next.is_some();
-        next.into_iter().for_each(|event| self.stop(number, event));
-        is_one
-    }
-
-    fn stop(&mut self, number: u32, event: StoppedEvent) {
+    pub(super) fn stop(&mut self, number: u32, event: StoppedEvent) {
         let Some(link) = self.links.get_mut(&number) else { return };
         self.stops += 1;
         self.last_signal = event.description.as_deref().and_then(signal_in);
@@ -323,21 +315,16 @@ impl State {
         self.references.forget(number);
     }
 
-    /// Why a thread is stopped, where that is its own stop.
-    pub(crate) fn stop_reason(&self, link: u32, thread: i64) -> Option<String> {
-        let link = self.links.get(&link)?;
-        let latest = link.stopped.as_ref().map(|stopped| &stopped.stop.event);
-        let mut own = latest.into_iter().chain(&link.waiting);
-        Some(own.find(|event| event.thread_id == Some(thread))?.reason.clone())
-    }
-
-    /// Notes that a thread goes on, and with it all threads where they stop together. What was
-    /// stopped is returned, for the case that it does not.
-    pub(crate) fn resume(&mut self, number: u32, thread: i64) -> Option<Stopped> {
+    /// Notes that a thread continues, and with it all threads where they stop together. Returns what was stopped and the stops
+    /// that waited, for the case that it does not.
+    pub(crate) fn resume(
+        &mut self,
+        number: u32,
+        thread: i64,
+    ) -> (Option<Stopped>, VecDeque<StoppedEvent>) {
         self.references.forget(number);
-        let link = self.links.get_mut(&number)?;
-        link.waiting.clear();
-        let before = link.stopped.clone();
+        let Some(link) = self.links.get_mut(&number) else { return Default::default() };
+        let before = (link.stopped.clone(), std::mem::take(&mut link.waiting));
         link.foresight.forget_answers();
         link.thread_continued(thread);
         before
@@ -370,7 +357,7 @@ impl State {
                 }
                 link.hit(&event.hit_breakpoint_ids);
                 let is_with_another = event.preserve_focus_hint && event.reason != "entry";
-                if is_with_another && self.adapter.quirks().tells_each_stop() {
+                if is_with_another && self.adapter.quirks().reports_each_stop() {
                     link.waiting.push_back(event);
                     return Effect::None;
                 }

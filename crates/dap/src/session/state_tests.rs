@@ -34,6 +34,30 @@ async fn one_thread_of_many_goes_on_alone() {
 }
 
 #[tokio::test]
+async fn stops_at_the_same_moment_wait_for_their_turn() {
+    let (mut state, root) = state();
+    state.adapter = AdapterKind::Lldb;
+    for thread in [2, 3] {
+        let mut other = stopped(thread, true);
+        other["preserveFocusHint"] = json!(true);
+        // The breakpoint of the last one is not there any more.
+        other["hitBreakpointIds"] = if thread == 3 { json!([7]) } else { json!([]) };
+        state.apply(root, "stopped", &other);
+    }
+    assert!(state.latest_stop(None).is_none());
+    let signal = json!({"reason": "exception", "threadId": 1, "description": "signal SIGSEGV"});
+    state.apply(root, "stopped", &signal);
+    assert_eq!(state.stop_reason(root, 2).as_deref(), Some("breakpoint"));
+    assert_eq!(state.stop_reason(root, 4), None);
+    assert!(state.next_waiting(root));
+    assert_eq!(state.latest_stop(None).expect("a stop").1.event.thread_id, Some(2));
+    assert_eq!(state.last_signal.as_deref(), Some("SIGSEGV"));
+    assert!(!state.next_waiting(root));
+    let (before, waiting) = state.resume(root, 2);
+    assert!(before.is_some() && waiting.is_empty());
+}
+
+#[tokio::test]
 async fn all_threads_go_on_together() {
     let (mut state, root) = state();
     state.apply(root, "stopped", &stopped(1, true));

@@ -113,7 +113,7 @@ impl Inner {
         {
             let mut breakpoints = self.context.breakpoints();
             let place = focus.as_ref().and_then(location);
-            let place = place.map(|place| BreakpointPlace::line(&place.path, place.line).key());
+            let place = place.map(|place| BreakpointPlace::key_of(&place.path, place.line));
             let here = place.and_then(|place| breakpoints.get(&place)?.condition.clone());
             failure.condition = failure.condition.or(here);
             state.note_condition(&failure, &mut breakpoints);
@@ -127,7 +127,7 @@ impl Inner {
             && let Some(place) = focus.as_ref().and_then(location)
         {
             // Some adapters do not say which they have hit.
-            let place = BreakpointPlace::line(&place.path, place.line).key();
+            let place = BreakpointPlace::key_of(&place.path, place.line);
             state.bound.entry(place).and_modify(|bound| *bound = true);
         }
         // A thread that has the program's name is its first.

@@ -160,6 +160,39 @@ work(1);
 }
 
 #[tokio::test]
+async fn the_top_level_of_an_es_module_has_locals() {
+    let text = "\
+const list = [1, 2];
+let sum = 0;
+for (const n of list) {
+  sum += n; // mark: loop
+}
+export const double = (n) => {
+  return n * 2; // mark: function
+};
+double(sum);
+";
+    let mut subject = Subject::written(LANGUAGE, "subject", text);
+    let program = subject.source.with_extension("mjs");
+    std::fs::rename(&subject.source, &program).expect("is renamed");
+    subject.source.clone_from(&program);
+    subject.break_at("loop").await;
+    subject.break_at("function").await;
+    let configuration = Configuration::launch("node", &program, subject.folder.path());
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    let report = subject.stop_at(&session, "loop").await;
+    for (name, value) in [("n", "1"), ("sum", "0"), ("list", "[1, 2]")] {
+        assert_eq!(local(&report, name).value, value);
+    }
+    assert_eq!(local(&report, "double").value, "<not initialised>");
+    subject.debugger.remove_breakpoint(&subject.breakpoint("loop").place).await;
+    let report = subject.resume(&session, Resume::Continue).await;
+    let names: Vec<_> = report.locals.iter().map(|local| local.name.as_str()).collect();
+    assert_eq!(names, ["n", "this"], "its functions have their own");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
 async fn a_variable_without_a_value_cannot_be_set() {
     let text = "
 function work() {

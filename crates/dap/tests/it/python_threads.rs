@@ -38,7 +38,7 @@ fn pythons() -> Vec<PathBuf> {
     let venv = python.parent().and_then(|bin| bin.parent()).expect("a venv");
     let target = venv.parent().expect("a folder");
     let all = std::fs::read_dir(target).expect("a folder").map(|entry| entry.expect("a file"));
-    let venvs = all.filter(|entry| entry.file_name().to_string_lossy().starts_with("test-venv-"));
+    let venvs = all.filter(|entry| entry.file_name().to_string_lossy().starts_with("test-venv"));
     venvs.map(|venv| venv.path().join("bin/python")).filter(|python| python.exists()).collect()
 }
 
@@ -111,7 +111,7 @@ async fn steps_and_pauses_among_threads_end() {
     subject.break_at("seen").await;
     let session = subject.start("").await;
     let mut report = stopped(session.wait(LIMIT).await.expect("a stop"));
-    let mut stops = 1;
+    let (mut stops, mut steps) = (1, 0);
     let end = loop {
         let halt = match stops % 3 {
             0 => session.resume_and_wait(Resume::StepOver, None, LIMIT).await,
@@ -127,10 +127,11 @@ async fn steps_and_pauses_among_threads_end() {
         };
         if next.reason == "step" {
             assert_eq!(next.thread.id, report.thread.id);
+            steps += 1;
         }
         stops += 1;
         report = next;
     };
-    assert!(stops > 12, "{stops}");
+    assert!(stops > 12 && steps > 0, "{stops}, {steps}");
     assert_eq!(end.exit_code, Some(0));
 }

@@ -189,6 +189,8 @@ async fn unusual_values_are_what_the_program_says() {
         ("owners.rcs_dyn", "Vec<Rc<dyn Shape>>"),
         ("owners.option_str", "Option<Arc<str>>"),
         ("broken.flags", "&[bool; 2]"),
+        ("tails.headers", "&[Header]"),
+        ("tails.no_bytes", "[u8; 0]"),
     ] {
         assert_eq!(kinds[name], kind, "{name}");
     }

@@ -24,6 +24,7 @@ mod structs {
 use structs::P;
 // The last field has its length in the pointer to the whole.
 #[derive(Debug)] struct Tailed<T: ?Sized> { len: u32, tail: T }
+#[derive(Debug)] struct Header { len: u32, data: [u8; 0] }
 #[derive(Debug)] struct Outer<T: ?Sized> { id: u8, inner: Tailed<T> }
 #[derive(Debug)] struct Newtype([u16]);
 trait Shape: Debug { fn area(&self) -> f64; }
@@ -292,12 +293,14 @@ fn tails() {
     let tail_list: Vec<&Tailed<[u16]>> = vec![tail, tail_none];
     let tail_some: Option<&Tailed<[u16]>> = Some(tail);
     let tail_newtype: &Newtype = unsafe { &*(&[1u16, 2][..] as *const [u16] as *const Newtype) };
+    let headers: &[Header] = &[Header { len: 1, data: [] }, Header { len: 2, data: [] }];
+    let no_bytes: [u8; 0] = [];
     let cell_slice: Rc<RefCell<[u8]>> = Rc::new(RefCell::new([1, 2]));
     let mutex_slice: Arc<Mutex<[u8]>> = Arc::new(Mutex::new([4, 5]));
     let scoped: std::net::SocketAddr = "[fe80::1%3]:80".parse().unwrap();
     let c_text = CString::new("c \"q\" \x01\n").unwrap();
     here(); // mark: tails
-    show!(tails: tail, tail_box, tail_rc, tail_arc, tail_outer, tail_none, tail_list, tail_some, tail_newtype, cell_slice, mutex_slice, scoped, c_text);
+    show!(tails: tail, tail_box, tail_rc, tail_arc, tail_outer, tail_none, tail_list, tail_some, tail_newtype, headers, no_bytes, cell_slice, mutex_slice, scoped, c_text);
 }
 
 /// What is not what its type says: each shows that it is not readable.

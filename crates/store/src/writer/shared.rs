@@ -35,7 +35,7 @@ impl Shared {
     /// Makes room in the queue for that many bytes, if there is any.
     pub(super) fn reserve(&self, bytes: usize, max: usize) -> bool {
         let grow = |queued: usize| (queued == 0 || queued + bytes <= max).then_some(queued + bytes);
-        self.queued_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok()
+        self.queued_bytes.try_update(Ordering::Relaxed, Ordering::Relaxed, grow).is_ok()
     }
 
     pub(super) fn release(&self, bytes: usize) {

@@ -39,7 +39,8 @@ pub(super) async fn resume(
 ) -> Result<Answer, DebugFailure> {
     let session = native.session(asked.session_id.as_deref(), None)?;
     let ticket = session.resume(Resume::Continue, None).await?;
-    if !asked.wait {
+    // The stop of another thread may have waited.
+    if !asked.wait && !session.is_stopped_after(ticket) {
         let session_id = session.id().to_string();
         return Ok(Answer::Running { state: "running", session_id });
     }

@@ -1,7 +1,7 @@
-"""Threads that stop at the same moment, inside the program that is debugged. This module is executed before the program starts.
+"""Reports each of several threads that stop at the same moment. Executed in the program before it starts.
 
-Each stop is reported, one after the other. pydevd stops all threads with the first. It then forgets the breakpoints that others
-have come to, and where one comes to its own while the rest is let go, all may stay stopped without a word.
+pydevd stops all threads at the first breakpoint. It then forgets the breakpoints that other threads have reached. If a thread
+reaches its breakpoint while the others resume, all threads may stay stopped without a report.
 """
 
 import os
@@ -9,12 +9,13 @@ from contextlib import contextmanager
 
 import pydevd
 from _pydev_bundle._pydev_saved_modules import threading
+from _pydevd_bundle import pydevd_api, pydevd_comm, pydevd_vars
 from _pydevd_bundle.pydevd_comm_constants import CMD_SET_BREAK, CMD_THREAD_SUSPEND
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND, get_global_debugger
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
-# How often a thread that waits for its turn looks whether the other was let go before it has waited.
-LOOK = 0.05
+# Seconds between checks whether the holder was resumed before it waited.
+POLL_SECONDS = 0.05
 
 
 class Turn:
@@ -23,11 +24,13 @@ class Turn:
     def __init__(self):
         self.changed = threading.Condition(threading.Lock())
         self.holder, self.depth, self.is_marked = None, 0, False
+        # The number of the thread whose stop was reported last.
+        self.reported = None
 
     def take(self, thread):
         with self.changed:
             while self.holder not in (None, thread) and not self.is_given_up():
-                self.changed.wait(LOOK)
+                self.changed.wait(POLL_SECONDS)
             if self.holder is not thread:
                 self.holder, self.depth, self.is_marked = thread, 0, False
 
@@ -35,10 +38,6 @@ class Turn:
         """Whether the thread that holds it ended, or was let go between its two steps: it may not come to the second."""
         is_let_go = self.is_marked and not self.depth and self.holder.additional_info.pydev_state != STATE_SUSPEND
         return is_let_go or not self.holder.is_alive()
-
-    def mark(self, thread):
-        with self.changed:
-            self.is_marked |= self.holder is thread
 
     def give(self, thread):
         """Gives it to the thread whose stop is reported, unless another has it."""
@@ -69,7 +68,15 @@ def report_each_stop():
     suspend, wait = debugger.set_suspend, debugger.do_wait_suspend
     send_suspend, resumed = notification.send_suspend_notification, notification.on_thread_resume
     turn = Turn()
-    reported = [None]
+
+    def in_one_go(resume_threads):
+        """Resumes threads before one of them gives its turn to the next, which would be resumed too."""
+
+        def resume(*args, **kwargs):
+            with turn.changed:
+                resume_threads(*args, **kwargs)
+
+        return resume
 
     def set_suspend(self, thread, stop_reason, *args, **kwargs):
         is_own = thread is threading.current_thread() and stop_reason != CMD_THREAD_SUSPEND and not kwargs.get("suspend_requested")
@@ -77,7 +84,7 @@ def report_each_stop():
             turn.take(thread)
         suspend(self, thread, stop_reason, *args, **kwargs)
         if is_own:
-            turn.mark(thread)
+            turn.is_marked = True
 
     def do_wait_suspend(self, thread, frame, event, arg, exception_type=None):
         info = thread.additional_info
@@ -88,18 +95,18 @@ def report_each_stop():
         with turn.held(thread):
             wait(self, thread, frame, event, arg, exception_type)
         # It was stopped by another right before a line with a breakpoint of its own.
-        if not is_own and event == "line" and info.pydev_step_cmd == -1 and stops_at_line(self, info, frame):
+        if not is_own and event == "line" and info.pydev_step_cmd in (-1, CMD_THREAD_SUSPEND) and stops_at_line(self, info, frame):
             self.set_suspend(thread, CMD_SET_BREAK, suspend_other_threads=True)
             info.trace_suspend_type = trace_type
             self.do_wait_suspend(thread, frame, event, arg)
 
     def send_suspend_notification(self, thread_id, thread, stop_reason):
-        reported[0] = thread_id
+        turn.reported = thread_id
         turn.give(thread)
         send_suspend(self, thread_id, thread, stop_reason)
 
     def on_thread_resume(self, thread_id, thread):
-        if reported[0] == thread_id:
+        if turn.reported == thread_id:
             return resumed(self, thread_id, thread)
         # One that is late must not say that all run: the next may be stopped.
         with self._lock:
@@ -107,6 +114,8 @@ def report_each_stop():
 
     debugger.set_suspend, debugger.do_wait_suspend = set_suspend, do_wait_suspend
     notification.send_suspend_notification, notification.on_thread_resume = send_suspend_notification, on_thread_resume
+    for module in (pydevd_api, pydevd_comm, pydevd_vars):
+        module.resume_threads = in_one_go(module.resume_threads)
 
 
 def stops_at_line(debugger, info, frame):

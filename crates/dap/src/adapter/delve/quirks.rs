@@ -39,7 +39,7 @@ impl Quirks for Delve {
     }
 
     // It stops at one breakpoint, and passes over those of the other threads when it continues.
-    fn mark_of_running_threads(&self) -> Option<&'static str> {
+    fn running_thread_marker(&self) -> Option<&'static str> {
         Some("(Thread ")
     }
 

@@ -203,7 +203,7 @@ impl Quirks for Lldb {
         Some("`thread plan discard 1")
     }
 
-    fn tells_each_stop(&self) -> bool {
+    fn reports_each_stop(&self) -> bool {
         true
     }
 

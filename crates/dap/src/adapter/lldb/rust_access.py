@@ -56,7 +56,8 @@ class Access(Language):
         if isinstance(value, Sizeless):
             return None
         kind = value.GetType().GetCanonicalType()
-        if fields_of(kind) == ["data_ptr", "length"] and values.is_tailed(kind := value.GetChildAtIndex(0).GetType().GetPointeeType()):
+        if fields_of(kind) == ["data_ptr", "length"] and values.points_to_tailed(value):
+            kind = value.GetChildAtIndex(0).GetType().GetPointeeType()
             value = pointee(value, unsigned(value.GetChildAtIndex(0)), kind)
             if name == fields_of(kind)[-1]:
                 raise Failed(f"the length of {name} is in the pointer to it: read the whole")
@@ -78,7 +79,7 @@ class Access(Language):
         if self.text(value) is not None or isinstance(value, Sizeless):
             return None
         if fields_of(kind) == ["data_ptr", "length"]:
-            if values.is_tailed(value.GetChildAtIndex(0).GetType().GetPointeeType()):
+            if values.points_to_tailed(value):
                 return None
             pointer, length = value.GetChildAtIndex(0), unsigned(value.GetChildAtIndex(1))
             return length, values.elements_at(value, unsigned(pointer), pointer.GetType().GetPointeeType(), length), False

@@ -156,7 +156,7 @@ IMPOSSIBLE = {}
 
 
 def impossible_variants(kind):
-    """The variants of an enum that have no values; none if that is all of them."""
+    """The names of the variants without values; `None` if no variant has a value."""
     if not is_enum(kind, None):
         return set()
     name = kind.GetName()

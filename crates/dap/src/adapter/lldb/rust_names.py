@@ -69,7 +69,8 @@ def rust_name(kind, depth=0):
         return name
     if kind.GetTypeClass() == lldb.eTypeClassArray:
         element = rust_name(kind.GetArrayElementType(), depth + 1)
-        return f"[{element}]" if is_slice(kind) else f"[{element}; {length_of(kind)}]"
+        # What is no argument of a type has a length.
+        return f"[{element}]" if depth and is_slice(kind) else f"[{element}; {length_of(kind)}]"
     if kind.IsPointerType() and not kind.GetPointeeType().IsFunctionType():
         return f"{rust_name(kind.GetPointeeType(), depth + 1)}*"
     if kind.GetNumberOfTemplateArguments() == 0 or "<" not in name:
@@ -95,10 +96,13 @@ def length_of(array):
 
 
 def is_slice(kind):
-    """Whether a type is a slice as newer compilers describe it: an array without a length. Older ones describe one element instead."""
+    """Whether a type that has no fixed size is a slice as newer compilers describe it: an array without a length. Older compilers
+    describe one element instead. LLDB writes `[T; 0]` in the same way.
+    """
     kind = kind.GetCanonicalType()
-    has_length = not re.search(r"[^\]]\[\](\[\d+\])*$", kind.GetName() or "")
-    return kind.GetTypeClass() == lldb.eTypeClassArray and not has_length and size_of(kind.GetArrayElementType()) > 0
+    is_array = kind.GetTypeClass() == lldb.eTypeClassArray
+    has_no_length = re.search(r"[^\]]\[\](\[\d+\])*$", kind.GetName() or "")
+    return bool(is_array and has_no_length) and size_of(kind.GetArrayElementType()) > 0
 
 
 def element_of(kind):

@@ -267,7 +267,15 @@ C_TEXT = "core::ffi::c_str::CStr"
 def show_slice(value, name, text, depth):
     pointer = value.GetChildAtIndex(0)
     length = checked(unsigned(value.GetChildAtIndex(1)))
-    show_unsized(value, unsigned(pointer), length, pointed(name), pointer.GetType().GetPointeeType(), text, depth)
+    show_behind(value, unsigned(pointer), length, pointed(name), pointer.GetType().GetPointeeType(), text, depth)
+
+
+def show_behind(value, address, length, name, kind, text, depth):
+    """What a pointer with a length points to, by its whole name."""
+    if name.startswith("["):
+        show_list(elements_at(value, address, kind, length), length, show, text, depth)
+    else:
+        show_unsized(value, address, length, name, kind, text, depth)
 
 
 def show_unsized(value, address, length, name, kind, text, depth):
@@ -285,6 +293,12 @@ def show_unsized(value, address, length, name, kind, text, depth):
         show_unsized(value, address, length, within.GetName(), within, text, depth + 1)
     else:
         raise Unreadable(f"the size of {plain_name(name)} is not fixed")
+
+
+def points_to_tailed(pointer):
+    """Whether a pointer with a length points to a struct that ends in what has no fixed size."""
+    is_list = pointed(pointer.GetType().GetName()).startswith("[")
+    return not is_list and is_tailed(pointer.GetChildAtIndex(0).GetType().GetPointeeType())
 
 
 def is_tailed(kind):
@@ -637,7 +651,7 @@ def show_owner(value, text, depth):
         show_object(value, address, counts, vtable, owned_name(pointer.GetType()), text, depth)
     else:
         address, length, kind = inside_slice(pointer)
-        show_unsized(value, address, length, owned_name(pointer.GetType()), kind, text, depth)
+        show_behind(value, address, length, owned_name(pointer.GetType()), kind, text, depth)
 
 
 def inside_owner(pointer):
