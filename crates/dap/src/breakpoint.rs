@@ -266,9 +266,11 @@ impl BreakpointStore {
         self.set.get(key)
     }
 
-    /// Every condition of a breakpoint.
-    pub(crate) fn conditions(&self) -> Vec<String> {
-        self.set.values().filter_map(|breakpoint| breakpoint.condition.clone()).collect()
+    /// Every condition, by the key of its breakpoint.
+    pub(crate) fn conditions(&self) -> Vec<(BreakpointPlace, String)> {
+        let all = self.set.iter();
+        all.filter_map(|(key, breakpoint)| Some((key.clone(), breakpoint.condition.clone()?)))
+            .collect()
     }
 
     /// A condition could not be evaluated.

@@ -39,6 +39,11 @@ const COMMANDS: [&str; 5] =
 const NOT_OWN: [&str; 2] = ["<node_internals>/**", "**/node_modules/**"];
 /// Bytes of a command that is a script.
 const MAX_SCRIPT: u64 = 64 * 1024;
+/// The function that js-debug calls for the description of a value. Without one it calls functions of the program: `toString`,
+/// those of the symbols for descriptions, and the traps of a proxy. If this one returns js-debug's own description, they are
+/// called too. js-debug uses no description if it cannot make a text of the exception, and it cannot of an object without
+/// `toString`.
+const NO_DESCRIPTION: &str = "function () { throw { __proto__: null }; }";
 
 /// The message if it is not found.
 const NOWHERE: &str = "it is not in the project's or the global node_modules, not on the search path (js-debug, \
@@ -192,6 +197,7 @@ pub(super) fn arguments(configuration: &Configuration) -> Map<String, Value> {
     let is_own_code = arguments.remove("justMyCode") != Some(json!(false));
     let skipped = if is_own_code { &NOT_OWN[..] } else { &NOT_OWN[..1] };
     set_default(&mut arguments, "skipFiles", json!(skipped));
+    set_default(&mut arguments, "customDescriptionGenerator", json!(NO_DESCRIPTION));
     if configuration.request == Request::Attach {
         if let Some(pid) = arguments.remove("pid") {
             set_default(&mut arguments, "processId", pid);

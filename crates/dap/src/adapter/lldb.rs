@@ -232,6 +232,8 @@ const RUST_LIBRARIES: &str = "^(std|core|alloc|hashbrown)::|^_?([$]LT[$]|<)(&|[$
 
 /// What our formatters show for a variable that has no value yet.
 pub(super) const UNSET: &str = "<not set yet>";
+/// What they show for a static variable that the linker removed.
+pub(super) const REMOVED: &str = "<not readable: the linker removed it>";
 /// How the text of one ends that has none yet, or may have none.
 const UNSET_END: &str = "not set yet>";
 
@@ -336,6 +338,7 @@ pub(crate) struct Formatter {
 /// The parts of the formatters.
 const COMMON: (&str, &str) = ("common.py", include_str!("lldb/common.py"));
 const DECLARATIONS: (&str, &str) = ("declarations.py", include_str!("lldb/declarations.py"));
+const REMOVED_STATICS: (&str, &str) = ("removed.py", include_str!("lldb/removed.py"));
 const STATEMENTS: (&str, &str) = ("statements.py", include_str!("lldb/statements.py"));
 const UNTOUCHED: (&str, &str) = ("untouched.py", include_str!("lldb/untouched.py"));
 const RUST: (&str, &str) = ("rust_values.py", include_str!("lldb/rust_values.py"));
@@ -377,11 +380,17 @@ impl Formatter {
         } else {
             (CPP, &[CPP_TEXT, CPP_ACCESS, CALCULATION, CPP][..])
         };
-        for (name, text) in
-            [COMMON, DECLARATIONS, STATEMENTS, UNTOUCHED, IMPORTING, EVALUATOR, OWN_BREAKPOINTS]
-                .iter()
-                .chain(parts)
-        {
+        let shared = [
+            COMMON,
+            DECLARATIONS,
+            REMOVED_STATICS,
+            STATEMENTS,
+            UNTOUCHED,
+            IMPORTING,
+            EVALUATOR,
+            OWN_BREAKPOINTS,
+        ];
+        for (name, text) in shared.iter().chain(parts) {
             std::fs::write(folder.join(name), text)?;
         }
         let main = folder.join(main.0);

@@ -312,6 +312,11 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
+    /// Whether it takes a step while another one is open, since another thread's breakpoint has interrupted that.
+    fn steps_within_steps(&self) -> bool {
+        true
+    }
+
     /// What makes it forget a step that something else stopped, where it would end that later.
     fn forget_step(&self) -> Option<&'static str> {
         None
@@ -324,6 +329,11 @@ pub(crate) trait Quirks: Sync {
 
     /// Whether it can be told a type of exceptions; `is_rust` where the program's exceptions are panics.
     fn knows_exception_types(&self, is_rust: bool) -> bool;
+
+    /// Its own name for an exception filter.
+    fn exception_filter<'a>(&self, name: &'a str) -> &'a str {
+        name
+    }
 
     /// The arguments of `setExceptionBreakpoints`.
     fn exception_request(&self, filters: &[&str], _types: &[&str]) -> Value {
@@ -340,10 +350,15 @@ pub(crate) trait Quirks: Sync {
         Vec::new()
     }
 
-    /// Whether it sends a `stopped` event for each thread that stops at the same moment. All but one have
-    /// `preserveFocusHint`.
-    fn reports_each_stop(&self) -> bool {
-        false
+    /// The command that lists the threads with a stop of their own that is not reported yet, after an event of a thread. Set if
+    /// the adapter sends a `stopped` event for each thread that is stopped; all but one have `preserveFocusHint`.
+    fn unreported_stops(&self, _thread: i64) -> Option<String> {
+        None
+    }
+
+    /// The threads in the answer.
+    fn unreported_in(&self, _answer: &str) -> Option<Vec<i64>> {
+        None
     }
 
     /// Text in the names of threads that the system runs. Set if the adapter sends one `stopped` event although several

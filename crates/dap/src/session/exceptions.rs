@@ -26,7 +26,9 @@ impl Inner {
             }
             ExceptionFilters::Named(names) => {
                 let is_offered = |name: &&str| offered.iter().any(|known| known.filter == **name);
-                names.iter().map(String::as_str).filter(is_offered).collect()
+                let own_names =
+                    names.iter().map(|name| self.adapter.quirks().exception_filter(name));
+                own_names.filter(is_offered).collect()
             }
         };
         let timeout = self.context.settings.request_timeout;
@@ -79,7 +81,8 @@ impl Inner {
         let own = self.adapter.quirks().own_filter().map(|own| own.name);
         let mut known = offered.iter().map(|filter| filter.filter.as_str()).chain(own);
         let is_known = |name: &&String| {
-            types.contains(&name.as_str()) || { known.clone() }.any(|known| known == *name)
+            let own_name = self.adapter.quirks().exception_filter(name);
+            types.contains(&name.as_str()) || { known.clone() }.any(|known| known == own_name)
         };
         match names.iter().find(|name| !is_known(name)) {
             None => Ok(()),

@@ -12,18 +12,24 @@ impl State {
         failure: &ConditionFailure,
         store: &mut BreakpointStore,
     ) {
-        let all = store.conditions();
+        let mut meant = store.conditions();
         let (quirks, is_rust) = (self.adapter.quirks(), self.shows_rust);
-        let is_meant = |condition: &&String| {
+        meant.retain(|(_, condition)| {
             let sent = quirks.expression(condition, is_rust);
-            failure.condition.as_ref().is_none_or(|one| one == *condition || *one == sent)
-        };
+            failure.condition.as_ref().is_none_or(|one| one == condition || *one == sent)
+        });
+        // The program was there. It may end before the adapter says that the breakpoint is bound.
+        if let [(place, _)] = meant.as_slice()
+            && let Some(bound) = self.bound.get_mut(place)
+        {
+            *bound = true;
+        }
         let what = if self.adapter.quirks().stops_without_condition() {
             "stops each time"
         } else {
             "never stops"
         };
-        for condition in all.iter().filter(is_meant) {
+        for (_, condition) in &meant {
             store.note_failure(condition, &failure.reason);
             let said = format!(
                 "The condition `{condition}` cannot be evaluated, so its breakpoint {what}: {}",

@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::Inner;
-use super::state::State;
+use super::state::{State, Stop};
 use crate::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::client::Client;
 use crate::protocol::{StackFrame, StackTrace, StoppedEvent, Threads, Variable, read};
@@ -48,6 +48,50 @@ impl State {
 }
 
 impl Inner {
+    /// The stop to report: that of a thread with a stop of its own.
+    pub(super) async fn true_stop(&self, link: u32, stop: Stop) -> Stop {
+        self.sort_out_others(link).await;
+        let state = self.lock();
+        let latest = state.links.get(&link).and_then(|link| Some(&link.stopped.as_ref()?.stop));
+        latest.filter(|latest| latest.number == stop.number).cloned().unwrap_or(stop)
+    }
+
+    /// Keeps those of the events of several threads that are new stops. The first of them is the latest stop, unless the
+    /// latest is new itself.
+    pub(super) async fn sort_out_others(&self, link: u32) {
+        let Some((client, command)) = ({
+            let state = self.lock();
+            state.links.get(&link).and_then(|link| {
+                let thread = link.stopped.as_ref()?.stop.event.thread_id?;
+                let command = self.adapter.quirks().unreported_stops(thread)?;
+                Some((link.client.clone(), command))
+            })
+        }) else {
+            return;
+        };
+        client.taken_in(LIMIT).await;
+        let events = match self.lock().links.get_mut(&link) {
+            Some(link) if !link.with_others.is_empty() => std::mem::take(&mut link.with_others),
+            _ => return,
+        };
+        let arguments = json!({"expression": command, "context": "repl"});
+        let answer = client.request("evaluate", arguments, LIMIT).await.unwrap_or_default();
+        let answer = answer["result"].as_str().unwrap_or_default();
+        let Some(new) = self.adapter.quirks().unreported_in(answer) else { return };
+        let mut state = self.lock();
+        let Some(link) = state.links.get_mut(&link) else { return };
+        let is_new =
+            |event: &StoppedEvent| event.thread_id.is_some_and(|thread| new.contains(&thread));
+        let mut others = events.into_iter().filter(is_new);
+        if let Some(stopped) = &mut link.stopped
+            && !is_new(&stopped.stop.event)
+            && let Some(event) = others.next()
+        {
+            stopped.stop.event = event;
+        }
+        link.waiting.extend(others);
+    }
+
     /// Keeps the stops of other threads, before the stop at a breakpoint is reported.
     pub(super) async fn keep_other_stops(&self, link: u32, stopped: &Value) {
         if let Some(marker) = self.adapter.quirks().running_thread_marker()

@@ -125,7 +125,7 @@ impl Inner {
             }
         };
         let of_sent = answers.iter().skip(own.len()).map(|answer| answer.as_ref()?.id);
-        self.send_conditions(number, &client, of_sent.zip(&sent)).await?;
+        self.send_conditions(&client, of_sent.zip(&sent)).await?;
         let mut answers = answers.into_iter();
         let mut state = self.lock();
         if *group == BreakpointGroup::Functions {
@@ -180,18 +180,19 @@ impl Inner {
     /// expression it also counts hits and writes messages.
     async fn send_conditions(
         &self,
-        number: u32,
         client: &Client,
         sent: impl Iterator<Item = (Option<i64>, &(BreakpointPlace, Breakpoint))>,
     ) -> Result<(), DebugError> {
         let quirks = self.adapter.quirks();
+        if !quirks.has_own_conditions() {
+            return Ok(());
+        }
         let is_rust = self.lock().shows_rust;
+        let sent = sent.filter(|(_, (place, _))| !matches!(place, BreakpointPlace::Data { .. }));
         let conditions = sent.filter_map(|(id, (_, breakpoint))| {
             let condition = breakpoint.condition.as_deref();
             let is_own = own_condition(breakpoint, self.adapter).is_some();
-            let is_data = matches!(breakpoint.place, BreakpointPlace::Data { .. });
-            let has_expression = condition.is_some() || breakpoint.log_message.is_some();
-            let wanted = is_own || (has_expression && !is_data && quirks.has_own_conditions());
+            let wanted = condition.is_some() || breakpoint.log_message.is_some();
             let hits = breakpoint.hit_condition.as_ref();
             let own = wanted.then(|| {
                 json!({
@@ -205,12 +206,7 @@ impl Inner {
             Some((id?.to_string(), own.unwrap_or_default()))
         });
         let conditions: Map<_, _> = conditions.collect();
-        let has_any = conditions.values().any(|condition| !condition.is_null());
-        let has_or_had_any = self.lock().links.get_mut(&number).is_some_and(|link| {
-            link.has_own_conditions |= has_any;
-            link.has_own_conditions
-        });
-        if has_or_had_any {
+        if !conditions.is_empty() {
             let command = quirks.conditions_request(&conditions);
             let arguments = json!({"expression": command, "context": "repl"});
             let answer =

@@ -111,14 +111,16 @@ pub(crate) struct Link {
     /// The adapter closed the connection.
     pub(crate) closed: bool,
     pub(crate) placed: HashMap<BreakpointPlace, Placed>,
-    /// Whether breakpoints have, or had, conditions that our evaluator checks.
-    pub(crate) has_own_conditions: bool,
     pub(crate) data: BTreeMap<BreakpointPlace, WatchedData>,
     /// What data breakpoints saw at a stop, by its number.
     pub(crate) data_changes: Option<(u64, Vec<DataChange>)>,
     pub(crate) stopped: Option<Stopped>,
+    /// The thread of a step that is not over, for an adapter that takes no other one until then.
+    pub(super) stepping: Option<i64>,
     /// Stops of other threads at the same moment, in the order in which they are reported.
     pub(crate) waiting: VecDeque<StoppedEvent>,
+    /// Events of other threads, of which it is not known yet whether they are new.
+    pub(super) with_others: Vec<StoppedEvent>,
     /// Where the code of lines begins at which breakpoints have stopped the program.
     pub(crate) addresses: HashMap<BreakpointPlace, HashSet<String>>,
     /// Places of breakpoints, as the adapter calls them, that are not at the beginning of a function.
@@ -241,11 +243,12 @@ impl State {
             configured: false,
             closed: false,
             placed: HashMap::new(),
-            has_own_conditions: false,
             data: BTreeMap::new(),
             data_changes: None,
             stopped: None,
+            stepping: None,
             waiting: VecDeque::new(),
+            with_others: Vec::new(),
             addresses: HashMap::new(),
             settled: HashSet::new(),
             foresight: Foresight::default(),
@@ -325,6 +328,7 @@ impl State {
         self.references.forget(number);
         let Some(link) = self.links.get_mut(&number) else { return Default::default() };
         let before = (link.stopped.clone(), std::mem::take(&mut link.waiting));
+        link.with_others.clear();
         link.foresight.forget_answers();
         link.thread_continued(thread);
         before
@@ -357,9 +361,13 @@ impl State {
                 }
                 link.hit(&event.hit_breakpoint_ids);
                 let is_with_another = event.preserve_focus_hint && event.reason != "entry";
-                if is_with_another && self.adapter.quirks().reports_each_stop() {
-                    link.waiting.push_back(event);
+                if is_with_another && self.adapter.quirks().unreported_stops(0).is_some() {
+                    link.with_others.push(event);
                     return Effect::None;
+                }
+                // Only a breakpoint in another thread leaves a step open.
+                if event.reason != "breakpoint" || event.thread_id == link.stepping {
+                    link.stepping = None;
                 }
                 self.pausing = false;
                 self.stop(number, event);
@@ -372,6 +380,7 @@ impl State {
                     _ => {
                         link.stopped = None;
                         link.waiting.clear();
+                        link.with_others.clear();
                     }
                 }
                 self.references.forget(number);

@@ -47,6 +47,8 @@ async fn stops_at_the_same_moment_wait_for_their_turn() {
     assert!(state.latest_stop(None).is_none());
     let signal = json!({"reason": "exception", "threadId": 1, "description": "signal SIGSEGV"});
     state.apply(root, "stopped", &signal);
+    let link = state.links.get_mut(&root).expect("a link");
+    link.waiting.extend(std::mem::take(&mut link.with_others));
     assert_eq!(state.stop_reason(root, 2).as_deref(), Some("breakpoint"));
     assert_eq!(state.stop_reason(root, 4), None);
     assert!(state.next_waiting(root));

@@ -135,3 +135,62 @@ async fn exceptions_by_type() {
     let two = ["std::logic_error", "app::Error"];
     flows::exceptions_by_type(Language::Cpp, &two, &two).await;
 }
+
+const EMPTY_BASES: &str = r#"
+#include <stdexcept>
+struct A {};
+struct A2 {};
+struct B : A {};
+struct C : B { int x = 5; };
+struct D : A { int y = 6; };
+struct G : B, D { int z = 7; };
+struct Several : B, A2 { int t = 2; };
+struct Virtual : virtual B { int v = 4; };
+struct Middle : virtual B {};
+struct Deep : Middle { int d = 8; };
+template <class T> struct Self {};
+template <class T, int N> struct Sized : Self<T> {};
+template <class T> struct Matrix : Sized<Matrix<T>, 2> { T data[2] = {1, 2}; };
+struct Bits : B { unsigned a : 3; unsigned : 5; unsigned b : 4; };
+struct Error : std::runtime_error { using runtime_error::runtime_error; };
+struct Coded : Error { int code = 3; Coded() : Error("oops") {} };
+struct Holder { B b; C c; };
+int main() {
+    C c; G g; Several several; Virtual virt; Middle middle; Deep deep; Matrix<int> matrix;
+    Bits bits; Coded coded; Holder holder; B none;
+    bits.a = 5; bits.b = 9;
+    C list[2];
+    return c.x; // mark: here
+}
+"#;
+
+/// LLDB has no parts for base classes without fields, whose own base classes have none either.
+#[tokio::test]
+async fn base_classes_without_fields_are_left_out() {
+    let subject = Subject::written(Language::Cpp, "written", EMPTY_BASES);
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    for (expression, value) in [
+        ("c", "{x: 5}"),
+        ("g", "{<D>: {y: 6}, z: 7}"),
+        ("several", "{t: 2}"),
+        ("virt", "{v: 4}"),
+        ("middle", "{}"),
+        ("deep", "{d: 8}"),
+        ("matrix", "{data: [1, 2]}"),
+        ("bits", "{a: 5, b: 9}"),
+        ("coded", "{<Error>: {<std::runtime_error>: \"oops\"}, code: 3}"),
+        ("holder", "{b: {}, c: {x: 5}}"),
+        ("none", "{}"),
+        ("list", "[{x: 5}, {x: 5}]"),
+    ] {
+        assert_eq!(evaluated(&session, expression).await.value, value, "{expression}");
+    }
+    let bits = evaluated(&session, "bits").await;
+    let page = Page { start: 0, count: 100 };
+    let parts = session.variables(bits.reference, VariableFilter::All, page).await;
+    let names: Vec<_> = parts.expect("its parts").into_iter().map(|part| part.name).collect();
+    assert_eq!(names, ["a", "b"]);
+    session.stop().await.expect("ends");
+}

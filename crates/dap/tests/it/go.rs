@@ -9,7 +9,7 @@ use termbridge_dap::{
 };
 
 use crate::flows;
-use crate::subject::{Language, Program, Subject, local};
+use crate::subject::{Language, Program, Subject, local, stopped};
 use crate::support::LIMIT;
 
 const LANGUAGE: Language = Language::Go;
@@ -364,4 +364,54 @@ async fn no_stop_is_lost_where_goroutines_stop_at_once() {
         seen.sort();
         assert_eq!(seen, expected);
     }
+}
+
+/// delve takes no step while another goroutine's breakpoint interrupts one.
+#[tokio::test]
+async fn steps_among_goroutines_come_to_an_end() {
+    let subject = Subject::written(LANGUAGE, "written", THREADS);
+    subject.break_at("seen").await;
+    let session = subject.start("").await;
+    let mut halt = session.wait(LIMIT).await.expect("a halt");
+    let (mut steps, mut stops) = (0, 0);
+    while let Halt::Stopped(report) = halt {
+        assert!(["breakpoint", "step"].contains(&report.reason.as_str()), "{report:#?}");
+        stops += 1;
+        assert!(stops < 50, "it does not come further");
+        let step = session.resume_and_wait(Resume::StepOver, None, LIMIT).await;
+        halt = match step {
+            Err(error) => {
+                assert_eq!(error.code(), "E_UNSUPPORTED_CAPABILITY");
+                assert!(error.hint().starts_with("debug_continue"), "{}", error.hint());
+                session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt")
+            }
+            Ok(halt) => {
+                steps += 1;
+                halt
+            }
+        };
+    }
+    assert!(steps > 0);
+}
+
+#[tokio::test]
+async fn arrays_of_bytes_with_a_name_are_lists() {
+    let text = "package main\n\
+                type ID [16]byte\n\
+                type Runes [3]int32\n\
+                func (id ID) String() string { return string(id[:]) }\n\
+                func main() {\n\
+                \tid, runes, names := ID{0: 9, 15: 7}, Runes{-1, 2, 3}, map[int]ID{1: {}}\n\
+                \tprintln(id[0], runes[0], len(names)) // mark: here\n\
+                }\n";
+    let subject = Subject::written(LANGUAGE, "written", text);
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    let report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    let list = "[9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]";
+    assert_eq!(local(&report, "id").value, list);
+    assert_eq!(local(&report, "runes").value, "[-1, 2, 3]");
+    let zeros = format!("{{1: [{}]}}", ["0"; 16].join(", "));
+    assert_eq!(local(&report, "names").value, zeros);
+    session.stop().await.expect("ends");
 }

@@ -98,6 +98,11 @@ async fn attach_to_a_server_and_leave_it() {
         Configuration::attach_to_server("node", "127.0.0.1", port, subject.folder.path());
     let session = subject.debugger.start(configuration).await.expect("attaches");
     subject.stop_at(&session, "loop").await;
+    let described = "new (class Row { toString() { globalThis.called = true; return 'row'; } })()";
+    for (expression, expected) in [(described, "Row {}"), ("globalThis.called", "undefined")] {
+        let value = session.evaluate(expression, None, EvaluateContext::Repl).await;
+        assert_eq!(value.expect("a value").value, expected, "{expression}");
+    }
     subject.debugger.clear_breakpoints().await;
     let end = session.stop().await.expect("leaves");
     assert_eq!(end.reason, EndReason::Detached);
@@ -219,6 +224,16 @@ async fn exceptions_by_type() {
     flows::exceptions_by_type(LANGUAGE, &["TypeError"], &["TypeError: second"]).await;
     let seen = ["RangeError: first", "Error: third"];
     flows::exceptions_by_type(LANGUAGE, &["RangeError", "AppError"], &seen).await;
+}
+
+/// js-debug calls them `all`.
+#[tokio::test]
+async fn exceptions_where_they_are_raised() {
+    let seen = ["RangeError: first", "TypeError: second", "Error: third"];
+    for name in ["raised", "all"] {
+        flows::exceptions_by_type(LANGUAGE, &[name], &seen).await;
+    }
+    flows::exceptions_by_type(LANGUAGE, &["raised", "TypeError"], &seen[1..2]).await;
 }
 
 /// A program of one file, stopped at the first of its marks, which all have breakpoints.
@@ -660,4 +675,21 @@ work([{ id: 1, name: 'a' }, { id: 2, name: 'b' }]);
     assert_eq!(local(&report, "total").value, "9");
     assert_eq!(local(&report, "name").value, "'a'");
     session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_breakpoint_whose_condition_fails_was_bound() {
+    let text = "\
+const o = { a: 1 };
+o.a += 1;
+console.log(o.a); // mark: here
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    let conditional = subject.breakpoint("here").condition("o.zz.q");
+    subject.debugger.set_breakpoint(conditional).await.expect("is set");
+    let session = subject.start("").await;
+    let Halt::Ended(end) = session.wait(LIMIT).await.expect("a halt") else { panic!("it stops") };
+    let [said] = end.condition_failures.as_slice() else { panic!("{end:#?}") };
+    assert!(said.contains("`o.zz.q` cannot be evaluated"), "{said}");
+    assert_eq!(end.unbound, []);
 }

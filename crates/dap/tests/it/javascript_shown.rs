@@ -1,13 +1,14 @@
 //! What is shown of JavaScript's variables: which, in which order, and under which names.
 
 use termbridge_dap::{
-    Configuration, EvaluateContext, Page, Resume, ScopeFilter, StopReport, VariableFilter,
-    VariableNode,
+    Breakpoint, Configuration, EvaluateContext, Halt, Page, Resume, ScopeFilter, StopReport,
+    VariableFilter, VariableNode,
 };
 
 use crate::flows;
 use crate::javascript::stopped_in;
 use crate::subject::{Language, Subject, local};
+use crate::support::LIMIT;
 
 const LANGUAGE: Language = Language::JavaScript;
 
@@ -277,4 +278,97 @@ outer();
     session.set_variable("name", "'c'", None).await.expect("is set");
     assert_eq!(shown().await, expected("count = 3, name = 'c', list = [2]", 2));
     session.stop().await.expect("ends");
+}
+
+/// js-debug describes the result of an evaluation by the program's own functions, unless it is told not to.
+#[tokio::test]
+async fn an_evaluation_runs_no_code_of_its_result() {
+    let text = "
+let calls = 0;
+class Text { constructor() { this.v = 1; } toString() { calls++; return 'text'; } }
+class Described { constructor() { this.v = 2; } [Symbol.for('debug.description')]() { calls++; return 'it'; } }
+class Inspected { constructor() { this.v = 3; } [Symbol.for('nodejs.util.inspect.custom')]() { calls++; return 'it'; } }
+class Primitive { constructor() { this.v = 4; } toString() { return 'it'; } [Symbol.toPrimitive]() { calls++; return 'it'; } }
+class HttpError extends Error { constructor(m) { super(m); this.code = 404; } toString() { return 'HttpError'; } }
+function work() {
+  const trap = (o, key) => { calls++; return key === 'toString' ? () => 'it' : o[key]; };
+  const list = new Proxy([1, 2, 3], { get: trap, ownKeys: (o) => { calls++; return Reflect.ownKeys(o); } });
+  const text = new Text(), described = new Described(), inspected = new Inspected(), primitive = new Primitive();
+  const failure = new HttpError('not found'), own = new Error('first');
+  own.toString = () => 'it';
+  const all = { text, described, inspected };
+  return [list, text, described, inspected, primitive, failure, own, all]; // mark: here
+}
+work();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    let expected = [
+        ("list", "Proxy(Array) {0: 1, 1: 2, 2: 3}"),
+        ("text", "Text {v: 1}"),
+        ("described", "Described {v: 2}"),
+        ("inspected", "Inspected {v: 3}"),
+        ("primitive", "Primitive {v: 4}"),
+        ("failure", "Error: not found"),
+        ("own", "Error: first"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(local(&report, name).value, value, "the stop");
+        let evaluated = session.evaluate(name, None, EvaluateContext::Repl).await;
+        assert_eq!(evaluated.expect("a value").value, value, "evaluate");
+    }
+    let all = "{text: Text {v: 1}, described: Described {v: 2}, inspected: Inspected {v: 3}}";
+    let evaluated = session.evaluate("({...all})", None, EvaluateContext::Repl).await;
+    assert_eq!(evaluated.expect("a value").value, all);
+    let tree = session.variable_tree(None, ScopeFilter::All, 2, 16_000).await.expect("a tree");
+    let mut nodes = tree.scopes.iter().flat_map(|(_, nodes)| nodes);
+    let listed = nodes.find(|node| node.variable.name == "list").expect("is listed");
+    assert_eq!(listed.variable.value, expected[0].1);
+    let calls = session.evaluate("calls", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(calls.value, "0");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn a_description_that_the_configuration_has_is_used() {
+    let text = "\
+globalThis.described = 0;
+const row = { v: 1 };
+console.log(row); // mark: here
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    subject.break_at("here").await;
+    let own = "function (value) { globalThis.described++; return value; }";
+    let configuration = subject.configuration("").with("customDescriptionGenerator", own);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    subject.stop_at(&session, "here").await;
+    let evaluated = async |expression| {
+        let evaluated = session.evaluate(expression, None, EvaluateContext::Repl).await;
+        evaluated.expect("a value").value
+    };
+    assert_eq!(evaluated("row").await, "{v: 1}");
+    assert_ne!(evaluated("described").await, "0");
+    session.stop().await.expect("ends");
+}
+
+/// Its descriptions are made by code that throws, which is no exception of the program's.
+#[tokio::test]
+async fn an_evaluation_does_not_stop_at_its_own_exceptions() {
+    let text = "\
+const row = { v: 1, nested: { list: [{ a: 1 }] } };
+console.log(row); // mark: here
+setTimeout(() => process.exit(3), 300);
+";
+    let subject = Subject::written(LANGUAGE, "subject", text);
+    subject.break_at("here").await;
+    let logs = Breakpoint::new(&subject.source, 3).log_message("row is {row}");
+    subject.debugger.set_breakpoint(logs).await.expect("is set");
+    let configuration = subject.configuration("").exceptions(["all"]);
+    let session = subject.debugger.start(configuration).await.expect("starts");
+    subject.stop_at(&session, "here").await;
+    let value = session.evaluate("row", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(value.value, "{v: 1, nested: {list: [{a: 1}]}}");
+    let halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+    let Halt::Ended(end) = halt else { panic!("{halt:#?}") };
+    assert_eq!(end.exit_code, Some(3), "{end:#?}");
+    session.stop().await.ok();
 }

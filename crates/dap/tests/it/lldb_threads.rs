@@ -17,7 +17,7 @@ int work(int number) {
     for (int round = 0; round < 3; round++) {
         // All threads come to the next line at once.
         int all = (round + 1) * 4;
-        ready++;
+        ready++; // mark: log
         while (ready < all) {}
         seen += round; // mark: round
     }
@@ -30,25 +30,62 @@ int main() {
 }
 ";
 
+/// How often each thread stops in each round, with a step after every third stop or without steps.
+async fn stops(subject: &Subject, with_steps: bool) -> BTreeMap<[String; 2], u32> {
+    let session = subject.start("").await;
+    let mut halt = session.wait(LIMIT).await.expect("a halt");
+    let (mut seen, mut count) = (BTreeMap::new(), 0);
+    while let Halt::Stopped(report) = halt {
+        let mut how = Resume::Continue;
+        if report.reason == "breakpoint" {
+            let place = ["number", "round"].map(|name| local(&report, name).value.clone());
+            *seen.entry(place).or_insert(0) += 1;
+            count += 1;
+            let threads = session.threads().await.expect("threads");
+            let reason = |id| threads.iter().find(|thread| thread.id == id)?.reason.as_deref();
+            assert_eq!(reason(report.thread.id), Some("breakpoint"));
+            if with_steps && count % 3 == 0 {
+                how = Resume::StepOver;
+            }
+        }
+        halt = session.resume_and_wait(how, None, LIMIT).await.expect("a halt");
+    }
+    seen
+}
+
+/// These threads once in each of the rounds.
+fn each(numbers: std::ops::Range<u32>) -> BTreeMap<[String; 2], u32> {
+    let all = numbers.flat_map(|number| (0..3).map(move |round| [number, round]));
+    all.map(|place| (place.map(|number| number.to_string()), 1)).collect()
+}
+
 #[tokio::test]
 async fn no_stop_is_lost_where_threads_stop_at_once() {
     let subject = Subject::written(Language::Cpp, "written", THREADS);
     subject.break_at("round").await;
-    let session = subject.start("").await;
-    let mut halt = session.wait(LIMIT).await.expect("a halt");
-    let mut seen = BTreeMap::new();
-    while let Halt::Stopped(report) = halt {
-        assert_eq!(report.reason, "breakpoint");
-        let place = ["number", "round"].map(|name| local(&report, name).value.clone());
-        *seen.entry(place).or_insert(0) += 1;
-        let threads = session.threads().await.expect("threads");
-        let reason = |id| threads.iter().find(|thread| thread.id == id)?.reason.as_deref();
-        assert_eq!(reason(report.thread.id), Some("breakpoint"));
-        halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
-    }
-    let expected = (0..4).flat_map(|number| (0..3).map(move |round| (number, round)));
-    let expected = expected.map(|(number, round)| ([number.to_string(), round.to_string()], 1));
-    assert_eq!(seen, expected.collect());
+    assert_eq!(stops(&subject, false).await, each(0..4));
+}
+
+#[tokio::test]
+async fn only_threads_that_meet_the_condition_stop() {
+    let subject = Subject::written(Language::Cpp, "written", THREADS);
+    let own = subject.breakpoint("round").condition("number == 3");
+    subject.debugger.set_breakpoint(own).await.expect("is set");
+    let log = subject.breakpoint("log").log_message("at {number}");
+    subject.debugger.set_breakpoint(log).await.expect("is set");
+    assert_eq!(stops(&subject, false).await, each(3..4));
+    let counted = subject.breakpoint("round").hit_condition("11");
+    subject.debugger.set_breakpoint(counted).await.expect("is set");
+    let seen = stops(&subject, false).await;
+    assert_eq!(seen.values().sum::<u32>(), 2, "the eleventh and the twelfth: {seen:?}");
+}
+
+#[tokio::test]
+async fn no_stop_is_reported_twice_among_steps() {
+    let subject = Subject::written(Language::Cpp, "written", THREADS);
+    subject.break_at("round").await;
+    let seen = stops(&subject, true).await;
+    assert!(seen.values().all(|times| *times == 1), "{seen:?}");
 }
 
 #[tokio::test]

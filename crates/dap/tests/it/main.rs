@@ -19,6 +19,7 @@ mod javascript_shown;
 mod launch_json;
 mod lldb_expressions;
 mod lldb_places;
+mod lldb_removed;
 mod lldb_threads;
 mod lldb_values;
 mod orphans;

@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use termbridge_dap::{
-    Configuration, Debugger, EndReason, EvaluateContext, Halt, Page, Resume, Save, Settings,
-    VariableFilter,
+    Configuration, Debugger, EndReason, EvaluateContext, Halt, Page, Resume, Save, ScopeFilter,
+    Settings, VariableFilter,
 };
 
 use crate::flows;
@@ -612,4 +612,48 @@ async fn methods_are_no_fields_whatever_their_names() {
     let names: Vec<_> = fields.iter().map(|field| field.name.as_str()).collect();
     assert_eq!(names, ["_call", "_own"]);
     session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn what_is_inside_a_value_is_read_without_calling_properties() {
+    let text = "\
+from functools import cached_property
+class Thing:
+    calls = []
+    def __init__(self):
+        self.a = 1
+    @property
+    def plain(self):
+        Thing.calls.append('plain')
+        raise ValueError('called')
+    @cached_property
+    def kept(self):
+        Thing.calls.append('kept')
+        return [1]
+    @cached_property
+    def known(self):
+        return [2]
+thing = Thing()
+thing.known
+print(Thing.calls, vars(thing))  # mark: here
+";
+    let subject = Subject::written(LANGUAGE, "written", text);
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    let tree = session.variable_tree(None, ScopeFilter::All, 2, 16 * 1024).await.expect("a tree");
+    let all = tree.scopes.iter().flat_map(|(_, nodes)| nodes);
+    let thing = all.into_iter().find(|node| node.variable.name == "thing").expect("is there");
+    let value = |name: &str| {
+        let found = thing.children.iter().find(|node| node.variable.name == name);
+        found.map(|node| node.variable.value.clone())
+    };
+    for (name, shown) in
+        [("a", "1"), ("plain", "<property>"), ("kept", "<property>"), ("known", "[2]")]
+    {
+        assert_eq!(value(name).as_deref(), Some(shown), "{name}");
+    }
+    let halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+    let Halt::Ended(end) = halt else { panic!("{halt:?}") };
+    assert_eq!(end.output.text.trim(), "[] {'a': 1, 'known': [2]}");
 }

@@ -194,6 +194,15 @@ async fn unusual_values_are_what_the_program_says() {
     ] {
         assert_eq!(kinds[name], kind, "{name}");
     }
+    // The program adds the kind, which only the standard library's code knows.
+    for (name, code, message) in [
+        ("os_error", 2, "No such file or directory"),
+        ("negative_error", -5, "Unknown error -5"),
+        ("large_error", i32::MAX, "Unknown error 2147483647"),
+    ] {
+        let expected = format!("Os {{ code: {code}, message: {message:?}, .. }}");
+        assert_eq!(shown[&format!("slices.{name}")], expected);
+    }
     // Its type is not described; what lies where is not guessed.
     assert_eq!(shown["broken.mutex_ref"], "<dyn core::fmt::Debug: u16>");
     // Newer compilers name it in its table.

@@ -2,19 +2,21 @@
 #![allow(dead_code, unused)]
 use std::borrow::Cow;
 use std::cell::*;
+use std::cmp::Ordering;
 use std::collections::*;
 use std::convert::Infallible;
 use std::ffi::*;
 use std::fmt::Debug;
+use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
-use std::num::Saturating;
+use std::num::{NonZeroU8, Saturating};
 use std::ops::*;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::rc::Rc;
-use std::sync::atomic::*;
+use std::sync::atomic::{AtomicBool, AtomicI8};
 use std::sync::*;
 
 mod structs {
@@ -27,6 +29,9 @@ use structs::P;
 #[derive(Debug)] struct Header { len: u32, data: [u8; 0] }
 #[derive(Debug)] struct Outer<T: ?Sized> { id: u8, inner: Tailed<T> }
 #[derive(Debug)] struct Newtype([u16]);
+#[derive(Debug)] struct Units([()]);
+#[derive(Debug)] struct OfPath(Path);
+#[repr(C)] struct Packed(u8, u32, [u8; 3]);
 trait Shape: Debug { fn area(&self) -> f64; }
 #[derive(Debug)] struct Square(f64);
 #[derive(Debug)] struct Circle { radius: f64, name: String }
@@ -41,6 +46,9 @@ impl Shape for Circle { fn area(&self) -> f64 { self.radius } }
 #[derive(Debug)] #[repr(i128)] enum Signed128 { A = -5, B = 1 << 100 }
 #[derive(Debug)] #[repr(u128)] enum Unsigned128 { A = 1 << 127, B = 2 }
 #[derive(Debug)] #[repr(u64)] enum Huge { A = 0xffff_ffff_0000_0001, B = 1 }
+#[derive(Debug, Clone)] struct NoBytes { a: [i8; 0] }
+#[derive(Debug, Clone, Copy)] enum Fieldless { A, B, C }
+#[derive(Debug)] struct Options<'a> { s: &'a [Option<bool>] }
 #[derive(Debug)] struct Marked<T> { a: [T; 2], p: PhantomData<T> }
 
 #[inline(never)]
@@ -109,8 +117,31 @@ fn slices() {
     let not_utf8_path: PathBuf = OsString::from_vec(b"/\xff".to_vec()).into();
     let none: Option<&[&str]> = None;
     let str_slice_ref: &&[&str] = &of_strs;
+    let option_non_zeros: &[Option<NonZeroU8>] = &[NonZeroU8::new(3), None];
+    let option_bools: &[Option<bool>] = &[Some(true), None];
+    let option_chars: &[Option<char>] = &[Some('c'), None];
+    let option_boxes: &[Option<Box<i32>>] = &[Some(Box::new(1)), None];
+    let option_fieldless: &[Option<Fieldless>] = &[Some(Fieldless::B), None];
+    let option_units: &[Option<()>] = &[Some(()), None];
+    let option_nils: Box<[Option<Nil>]> = vec![Some(Nil), None].into();
+    let option_options: &[Option<Option<bool>>] = &[Some(None), None, Some(Some(false))];
+    let results: &[Result<(), io::Error>] = &[Ok(()), Err(io::ErrorKind::NotFound.into())];
+    let unit_errors: &mut [Result<(), ()>] = &mut [Ok(()), Err(())];
+    let orderings: Box<[Option<Ordering>]> = vec![None, Some(Ordering::Less)].into();
+    let options_field = Options { s: option_bools };
+    let options_list = vec![Options { s: option_bools }, Options { s: &[] }];
+    let no_bytes: &[NoBytes] = &[NoBytes { a: [] }, NoBytes { a: [] }];
+    let no_bytes_box: Box<[NoBytes]> = vec![NoBytes { a: [] }; 2].into();
+    let no_array: &[[i8; 0]] = &[[], []];
+    let unit_arrays: &[[(); 2]] = &[[(); 2]];
+    let of_numbers: Box<[&[u64]]> = vec![&[1u64, 2][..], &[3][..]].into();
+    let os_error = io::Error::from_raw_os_error(2);
+    let negative_error = io::Error::from_raw_os_error(-5);
+    let large_error = io::Error::from_raw_os_error(i32::MAX);
     here(); // mark: slices
-    show!(slices: boxes, of_boxes, boxed_boxes, cows, of_cows, rcs, of_rcs, strings, strs, of_strs, points, of_options, c_strings, paths, os_str, os_strs,
+    show!(slices: option_non_zeros, option_bools, option_chars, option_boxes, option_fieldless, option_units, option_nils, option_options, results,
+      unit_errors, orderings, options_field, options_list, no_bytes, no_bytes_box, no_array, unit_arrays, of_numbers,
+      boxes, of_boxes, boxed_boxes, cows, of_cows, rcs, of_rcs, strings, strs, of_strs, points, of_options, c_strings, paths, os_str, os_strs,
       path_bufs, box_path, box_os, box_c, c_str, text, cow_slice, cow_path, not_utf8, not_utf8_path, none, str_slice_ref);
 }
 
@@ -134,8 +165,33 @@ fn owners() {
     let pin: Pin<Box<u8>> = Box::pin(8);
     let pin_dyn: Pin<Box<dyn Shape>> = Box::pin(Square(2.0));
     let weak_dyn = Rc::downgrade(&rc_dyn);
+    let rc_bools: Rc<[Option<bool>]> = vec![Some(true), None].into();
+    let arc_orderings: Arc<[Option<Ordering>]> = vec![None, None, Some(Ordering::Less)].into();
+    let arc_results: Arc<[Result<(), ()>]> = vec![Ok(()), Err(())].into();
+    let rc_option_boxes: Rc<[Option<Box<i32>>]> = vec![Some(Box::new(1)), None].into();
+    let rc_fieldless: Rc<[Fieldless]> = vec![Fieldless::A, Fieldless::C].into();
+    let rc_no_bytes: Rc<[NoBytes]> = vec![NoBytes { a: [] }; 2].into();
+    let arc_nils: Arc<[Nil]> = vec![Nil; 2].into();
+    let arc_units: Arc<[()]> = vec![(); 3].into();
+    let rc_no_arrays: Rc<[[i8; 0]]> = vec![[], []].into();
+    let rc_arrays: Rc<[[u16; 2]]> = vec![[1, 2], [3, 4]].into();
+    let rc_array: Rc<[&[u64]; 2]> = Rc::new([&[1, 2], &[3]]);
+    let rc_slice: Rc<&[u64]> = Rc::new(&[1, 2]);
+    let rc_slices: Rc<[&[u64]]> = vec![&[1u64, 2][..], &[3][..]].into();
+    let arc_bool_slices: Arc<[&[bool]]> = vec![&[true][..], &[][..]].into();
+    let rc_mut_slices: Rc<[&mut [i32]]> = vec![Box::leak(vec![1, 2].into_boxed_slice())].into();
+    let nested: &[&[u8]] = &[&[1], &[2, 3]];
+    let rc_nested: Rc<[&[&[u8]]]> = vec![nested].into();
+    let rc_box_slices: Rc<[Box<[u64]>]> = vec![vec![1u64].into(), vec![2, 3].into()].into();
+    let rc_rc_slices: Rc<[Rc<[u64]>]> = vec![vec![1u64].into(), vec![2, 3].into()].into();
+    let rc_struct_slices: Rc<[&[P]]> = vec![&[P { a: 1, b: 2 }][..]].into();
+    let rc_array_refs: Rc<[&[u16; 2]]> = vec![&[1, 2], &[3, 4]].into();
+    let rc_pairs: Rc<[(&[u8], u8)]> = vec![(&[1u8, 2][..], 3)].into();
+    let rc_options: Rc<[Option<&[u8]>]> = vec![Some(&[1u8][..]), None].into();
     here(); // mark: owners
-    show!(owners: rc_dyn, arc_dyn, box_dyn, rcs_dyn, rc_numbers, arc_aligned, rc_aligned, aligned_dyn, rc_path, arc_os, arc_c, rc_str, arc_str,
+    show!(owners: rc_bools, arc_orderings, arc_results, rc_option_boxes, rc_fieldless, rc_no_bytes, arc_nils, arc_units, rc_no_arrays, rc_arrays, rc_array,
+      rc_slice, rc_slices, arc_bool_slices, rc_mut_slices, rc_nested, rc_box_slices, rc_rc_slices, rc_struct_slices, rc_array_refs, rc_pairs, rc_options,
+      rc_dyn, arc_dyn, box_dyn, rcs_dyn, rc_numbers, arc_aligned, rc_aligned, aligned_dyn, rc_path, arc_os, arc_c, rc_str, arc_str,
       arc_empty, option_str, no_str, pin, pin_dyn, weak_dyn);
 }
 
@@ -275,12 +331,16 @@ fn small() {
     let (mut changing, ref_ref, ref_ref_ref) = (4i64, &&5u32, &&&6i32);
     let ref_mut = &mut changing;
     let (boxed, boxed_i64, ref_box, rc_u32) = (Box::new(7u32), Box::new(-7i64), &Box::new(9u16), Rc::new(3u32));
+    let array_refs = [&[1u16, 2], &[3, 4], &[5, 6]];
+    let no_array_refs: [&[u16; 2]; 0] = [];
+    let one_array_ref = [&[1u16, 2]];
+    let empty_arrays: [[&[u16; 2]; 0]; 3] = [[], [], []];
     here(); // mark: small
     show!(small: units, unit_array, unit_slice, unit_deque, unit_some, unit_result, unit_rc, nils, nil_array, nil_slice, nil_pairs, unit_tuple, signed_a, signed_b,
       unsigned_a, unsigned_b, huge, combining, combining_text, exhausted, inclusive, from, to, to_inclusive, full, bound, saturating,
       signed, size, signed_size, signeds, sizes, phantom, marked, option_i8, tuple, long, socket, socket6, numbers, arc_str, rc_slice,
       ref_i16, ref_u16, ref_i32, ref_u32, ref_i64, ref_u64, ref_isize, ref_usize, ref_ref, ref_ref_ref, ref_mut, boxed, boxed_i64,
-      ref_box, rc_u32);
+      ref_box, rc_u32, array_refs, no_array_refs, one_array_ref, empty_arrays);
 }
 
 fn tails() {
@@ -299,8 +359,26 @@ fn tails() {
     let mutex_slice: Arc<Mutex<[u8]>> = Arc::new(Mutex::new([4, 5]));
     let scoped: std::net::SocketAddr = "[fe80::1%3]:80".parse().unwrap();
     let c_text = CString::new("c \"q\" \x01\n").unwrap();
+    let tail_bools: &Tailed<[Option<bool>]> = &Tailed { len: 2, tail: [Some(true), None] };
+    let tail_slices: Rc<Tailed<[&[u64]]>> = Rc::new(Tailed { len: 2, tail: [&[1, 2][..], &[3]] });
+    let tail_units: &Tailed<[()]> = &Tailed { len: 2, tail: [(), ()] };
+    let tail_no_bytes: Rc<Tailed<[NoBytes]>> = Rc::new(Tailed { len: 2, tail: [NoBytes { a: [] }, NoBytes { a: [] }] });
+    let cell_bools: Rc<RefCell<[Option<bool>]>> = Rc::new(RefCell::new([Some(true), None]));
+    let tail_no_arrays: Box<Tailed<[[i8; 0]]>> = Box::new(Tailed { len: 2, tail: [[], []] });
+    let tail_arrays: Box<Tailed<[[u16; 2]]>> = Box::new(Tailed { len: 2, tail: [[1, 2], [3, 4]] });
+    let outer_vecs: &Outer<[Vec<u8>]> = &Outer { id: 1, inner: Tailed { len: 2, tail: [vec![1], vec![]] } };
+    let outer_headers: &Outer<[Header]> = &Outer { id: 1, inner: Tailed { len: 1, tail: [Header { len: 5, data: [] }] } };
+    let outer_points: Rc<Outer<[P]>> = Rc::new(Outer { id: 1, inner: Tailed { len: 1, tail: [P { a: 1, b: 2 }] } });
+    let outer_tailed: &Outer<[Tailed<u8>]> = &Outer { id: 1, inner: Tailed { len: 1, tail: [Tailed { len: 5, tail: 6 }] } };
+    let tail_tailed: &Tailed<[Tailed<u8>]> = &Tailed { len: 1, tail: [Tailed { len: 5, tail: 6 }] };
+    let newtype_units: &Units = unsafe { &*(&[(), ()][..] as *const [()] as *const Units) };
+    let newtype_path: &OfPath = unsafe { &*(Path::new("/n") as *const Path as *const OfPath) };
+    let tail_path: &Tailed<Path> = unsafe { &*(std::ptr::slice_from_raw_parts(&(7u32, *b"/pqr") as *const _ as *const u8, 4) as *const Tailed<Path>) };
+    let outer_str: &Outer<str> = unsafe { &*(std::ptr::slice_from_raw_parts(&Packed(1, 7, *b"abc") as *const _ as *const u8, 3) as *const Outer<str>) };
     here(); // mark: tails
-    show!(tails: tail, tail_box, tail_rc, tail_arc, tail_outer, tail_none, tail_list, tail_some, tail_newtype, headers, no_bytes, cell_slice, mutex_slice, scoped, c_text);
+    show!(tails: tail_no_arrays, tail_arrays, outer_vecs, outer_headers, outer_points, outer_tailed, tail_tailed, newtype_units,
+      newtype_path, tail_path, outer_str,
+      tail_bools, tail_slices, tail_units, tail_no_bytes, cell_bools, tail, tail_box, tail_rc, tail_arc, tail_outer, tail_none, tail_list, tail_some, tail_newtype, headers, no_bytes, cell_slice, mutex_slice, scoped, c_text);
 }
 
 /// What is not what its type says: each shows that it is not readable.

@@ -2,17 +2,19 @@
 
 Values are shown as `repr` writes them, as far as there is room. pydevd writes containers itself: two levels deep, without
 the name of a subclass or a `maxlen`, and an empty set as an empty dict. It leaves out functions and classes wherever they
-are, and None as a result. Exceptions stop the program once each, and answers are not held back. Conditions and log messages
+are, and None as a result, and calls properties. Exceptions stop the program once each, and answers are not held back. Conditions and log messages
 read names inside of comprehensions and private names. A log message shows what it can where one of its expressions fails.
 
 A pydevd that has other parts than those that are replaced works as it does by itself.
 """
 
 import ast
+import inspect
 import socket
 import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
+from functools import cached_property
 from types import FrameType, FunctionType, MemberDescriptorType, SimpleNamespace
 
 from _pydevd_bundle import pydevd_process_net_command_json, pydevd_resolver, pydevd_suspended_frames, pydevd_utils, pydevd_vars
@@ -178,6 +180,22 @@ class NoneType(int):
 
     def __repr__(self):
         return "None"
+
+
+class Property:
+    """Stands for what a property would return: its function is the program's."""
+
+    def __repr__(self):
+        return "<property>"
+
+
+Property.__name__ = "property"
+
+
+def is_computed(value, name):
+    """Whether reading an attribute calls a function of the program."""
+    computes = isinstance(inspect.getattr_static(type(value), name, None), (property, cached_property))
+    return computes and inspect.getattr_static(value, name, None) is inspect.getattr_static(type(value), name)
 
 
 def is_shown(variable, name, value, scope):
@@ -346,6 +364,7 @@ def show_values():
     group_entries = _AbstractVariable._group_entries
     get_children = _FrameVariable.get_children_variables
     evaluate_expression = pydevd_vars.evaluate_expression
+    get_attributes = pydevd_resolver.DefaultResolver._get_py_dictionary
     nothing = NoneType()
 
     def var_data(self, fmt=None, context=None, **attributes):
@@ -370,6 +389,14 @@ def show_values():
         groups = [group for group in groups if group[0] != DAPGrouper.SCOPE_CLASS_VARS]
         return [entry for entry in entries if entry[0] in shown], groups
 
+    def attributes_of(self, value, names=None, used___dict__=False):
+        if not names:
+            names, used___dict__ = self.get_names(value)
+        plain = [name for name in names if not is_computed(value, name)]
+        found, used = get_attributes(self, value, plain, used___dict__) if plain else ({}, used___dict__)
+        found.update({name: Property() for name in names if name not in plain})
+        return found, used
+
     def children(self, fmt=None, scope=None):
         self.shows_locals = scope is None or scope.scope == "locals"
         if self.shows_locals and not has_stepped_out():
@@ -385,6 +412,7 @@ def show_values():
         # A frame that is a value has other variables than the same frame of the stack.
         return id(self if isinstance(self.value, FrameType) else self.value)
 
+    pydevd_resolver.DefaultResolver._get_py_dictionary = attributes_of
     _ObjectVariable.get_variable_reference = reference
     _AbstractVariable.get_var_data = var_data
     _AbstractVariable._group_entries = grouped

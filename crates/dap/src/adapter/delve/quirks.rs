@@ -43,6 +43,10 @@ impl Quirks for Delve {
         Some("(Thread ")
     }
 
+    fn steps_within_steps(&self) -> bool {
+        false
+    }
+
     fn install(&self) -> &'static str {
         "sudo apt-get install delve golang-go"
     }

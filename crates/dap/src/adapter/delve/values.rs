@@ -57,8 +57,11 @@ pub(super) fn look(variable: &Variable) -> Look {
     // Types with a name have a list or a map inside, too. The length of a map is a part of it; of those that are
     // empty, a map is taken for what an array of nothing may be, too.
     let is_list = kind.starts_with('[') || bare.starts_with("len: ");
+    // Arrays of bytes have a text beside their elements, as maps have a length.
+    let is_numbers = !bare.contains(": ")
+        && bare.trim_start_matches('[').starts_with(|c: char| c.is_ascii_digit() || c == '-');
     let is_map = kind.starts_with("map[")
-        || variable.named_variables.is_some_and(|named| named > 0)
+        || variable.named_variables.is_some_and(|named| named > 0) && !is_numbers
         || bare == "[]";
     if is_map && !is_list && bare.starts_with('[') {
         return inside(Container::Entries { title, length: indexed }, indexed == 0);

@@ -195,6 +195,10 @@ impl Quirks for JsDebug {
         true
     }
 
+    fn exception_filter<'a>(&self, name: &'a str) -> &'a str {
+        if name == "raised" { "all" } else { name }
+    }
+
     fn exception_request(&self, filters: &[&str], types: &[&str]) -> Value {
         exceptions::for_js_debug(filters, types)
     }

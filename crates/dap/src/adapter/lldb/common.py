@@ -12,6 +12,7 @@ from fractions import Fraction
 
 import lldb
 from declarations import UNSET, unset_mark
+from removed import REMOVED
 
 # Bytes of one value's text, after which no more elements are added.
 MAX_TEXT = 240
@@ -142,7 +143,7 @@ def add_commands(run):
     import own_breakpoints
 
     run("script import evaluator, own_breakpoints")
-    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, own_breakpoints.set_conditions):
+    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, own_breakpoints.set_conditions, own_breakpoints.unreported):
         name = function.__name__.replace("_", "-")
         run(f"command script add --overwrite --function {function.__module__}.{function.__name__} termbridge-{name}")
 
@@ -217,8 +218,8 @@ def text_of(value, show, kind=None):
     # Before the time of the text begins: it may read the code of a function.
     mark = unset_mark(value)
     begin = MARK if kind is None else f"{MARK}{kind}{TYPE_END}"
-    if mark == UNSET:
-        return begin + UNSET
+    if mark in (UNSET, REMOVED):
+        return begin + mark
     text = Text()
     try:
         show(value, text, 0)

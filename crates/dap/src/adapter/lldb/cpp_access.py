@@ -10,6 +10,7 @@ import lldb
 from common import Elements, as_single, bytes_of, memory, pointee, unsigned
 from cpp_text import is_text, until_zero, zero_in
 from evaluator import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Sized, Unsigned, shown
+from removed import reads_removed
 
 
 POINTERS = {"unique_ptr": values.head_pointer, "shared_ptr": values.shared_pointer}
@@ -38,8 +39,8 @@ class Access(Language):
         return values.summary(value, session)
 
     def would_crash_at(self, point, expressions):
-        """Whether LLDB would crash at one of the expressions, where the breakpoint is."""
-        return any(importing.endless_type_at(location.GetAddress(), point.GetTarget(), expression) for location in point for expression in expressions if expression)
+        """Whether LLDB would crash at one of the expressions, where the breakpoint is, or make a value up."""
+        return reads_removed(point, expressions) or any(importing.endless_type_at(location.GetAddress(), point.GetTarget(), expression) for location in point for expression in expressions if expression)
 
     def is_lldbs(self, frame, expression):
         # What LLDB finds by a path without subscripts can be changed there.

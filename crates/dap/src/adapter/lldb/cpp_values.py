@@ -10,6 +10,7 @@ import json
 import os
 import re
 import struct
+from itertools import chain
 
 import evaluator
 import lldb
@@ -130,8 +131,7 @@ class Inside(Parts):
             return Elements(value.GetNumChildren(), value.GetChildAtIndex)
         name = library_name(kind.GetName() or "")
         if name not in INSIDE:
-            bases = [value.GetChildAtIndex(index) for index in range(kind.GetNumberOfDirectBaseClasses())]
-            return bases + [part for _, part in members(value, kind)]
+            return [part for _, part in (*bases_of(value, kind), *members(value, kind))]
         return INSIDE[name](value)
 
 
@@ -281,21 +281,36 @@ def show_fields(value, kind, text, depth, pointers):
     """What a struct, a class or a union has, its bases first."""
     text.add("{")
     is_first = True
-    parts = []
+    try:
+        for name, part in chain(bases_of(value, kind), members(value, kind)):
+            text.add("" if is_first else ", ")
+            is_first = False
+            if text.is_full():
+                text.add("…")
+                break
+            text.add(f"{name}: " if name else "")
+            show_part(part, within(pointers), text, depth)
+    except Unreadable as why:
+        text.add(f"{'' if is_first else ', '}<not readable: {why}>")
+    text.add("}")
+
+
+def bases_of(value, kind):
+    """The names of the base classes that hold something, each with its part of the value. LLDB has no parts for the others."""
+    parts = [value.GetChildAtIndex(index) for index in range(min(value.GetNumChildren(), kind.GetNumberOfDirectBaseClasses()))]
     for index in range(kind.GetNumberOfDirectBaseClasses()):
         base = kind.GetDirectBaseClassAtIndex(index).GetType()
-        if base.GetNumberOfFields() or base.GetNumberOfDirectBaseClasses() or library_name(base.GetName() or "") in EXCEPTIONS:
-            parts.append((f"<{base.GetName()}>", part_of_type(value, base)))
-    parts.extend(members(value, kind))
-    for name, part in parts:
-        text.add("" if is_first else ", ")
-        is_first = False
-        if text.is_full():
-            text.add("…")
-            break
-        text.add(f"{name}: " if name else "")
-        show_part(part, within(pointers), text, depth)
-    text.add("}")
+        if not is_empty(base):
+            found = (part for part in parts if part.GetType().GetName() == base.GetName())
+            yield f"<{base.GetName()}>", next(found, lldb.SBValue())
+
+
+def is_empty(base):
+    """Whether neither a base class nor one of its own has fields. Those of exceptions are not described."""
+    base = base.GetCanonicalType()
+    if base.GetNumberOfFields() or library_name(base.GetName() or "") in EXCEPTIONS:
+        return False
+    return all(is_empty(base.GetDirectBaseClassAtIndex(index).GetType()) for index in range(base.GetNumberOfDirectBaseClasses()))
 
 
 def members(value, kind):
@@ -387,14 +402,6 @@ def arrays_of(which):
         except (OSError, ValueError):
             ARRAYS = {"unions": {}, "variables": {}, "pointers": {}}
     return ARRAYS[which]
-
-
-def part_of_type(value, base):
-    for index in range(value.GetNumChildren()):
-        child = value.GetChildAtIndex(index)
-        if child.GetType().GetName() == base.GetName():
-            return child
-    raise Unreadable("a base class is not there")
 
 
 def unnamed(value, field):

@@ -6,6 +6,7 @@ the function's code names tell (`untouched.py`).
 """
 
 import lldb
+from removed import REMOVED, is_removed
 from statements import is_c_or_cpp, is_end_of_block, is_of_thread, last_line
 from untouched import is_in_frame, is_named_later, is_optimised, is_untouched
 
@@ -17,7 +18,11 @@ RUNS = {}
 
 
 def unset_mark(value):
-    """The note on a variable that has no value yet, or may have none because its line runs. None for others."""
+    """The note on a variable that has no value yet, or may have none because its line runs, or that the linker removed. None for
+    others.
+    """
+    if is_removed(value):
+        return REMOVED
     if value.GetValueType() != lldb.eValueTypeVariableLocal:
         return None
     declaration, frame = value.GetDeclaration(), value.GetFrame()

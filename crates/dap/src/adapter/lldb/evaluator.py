@@ -10,6 +10,7 @@ import re
 import lldb
 from common import MAX_CHILDREN, MARK, Unreadable, as_single, float_text, numbered_frame, quoted
 from declarations import UNSET, unset_mark
+from removed import removed_name
 
 TOKEN = re.compile(
     r"""\s*(?:(?P<text>"(?:[^"\\]|\\.)*")|(?P<char>'(?:[^'\\]|\\u\{[0-9a-f]+\}|\\x[0-9a-fA-F]{2}|\\.)')"""
@@ -401,7 +402,14 @@ def shown(value):
 LANGUAGE = None
 
 
+def check_removed(frame, expression):
+    """Fails for an expression that reads what the linker removed: LLDB would make a value up."""
+    if (name := removed_name(frame, expression)) is not None:
+        raise Failed(f"{name} is not readable: the linker removed it, since no code uses it")
+
+
 def evaluated(frame, expression):
+    check_removed(frame, expression)
     try:
         return Reader(expression, LANGUAGE, frame).whole()
     except NotOurs:
@@ -413,9 +421,10 @@ def evaluated(frame, expression):
 def evaluate(debugger, given, result, _session):
     """A command: the value of an expression: its text and type, a name that LLDB knows it by, an error, or nothing."""
     frame, expression = numbered_frame(debugger, given)
-    if LANGUAGE.is_lldbs(frame, expression):
-        return
     try:
+        check_removed(frame, expression)
+        if LANGUAGE.is_lldbs(frame, expression):
+            return
         value = evaluated(frame, expression)
         # What takes no room LLDB cannot keep.
         if isinstance(value, lldb.SBValue) and value.GetType().GetBasicType() != lldb.eBasicTypeVoid:

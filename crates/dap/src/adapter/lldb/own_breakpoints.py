@@ -1,4 +1,6 @@
-"""Breakpoints whose conditions our evaluator checks. Where LLDB would crash at an expression, it also counts hits and writes messages."""
+"""Breakpoints: which threads they stopped, and conditions that our evaluator checks. Where LLDB would crash at an expression, the
+evaluator also counts hits and writes messages.
+"""
 
 import json
 import os
@@ -15,25 +17,81 @@ VALUE_START = "\x1d"
 INSERTED = re.compile(r"\{([^}]*)\}")
 # By the numbers of breakpoints: condition, as it was given and as LLDB takes it, hits and message.
 CONDITIONS = {}
+# The numbers of the breakpoints that note which thread they stop.
+NOTING = set()
+# By threads: the number of the process's stop at which a breakpoint stopped the thread.
+STOPPED_AT = {}
+# By threads: what the stop was that is reported already.
+REPORTED = {}
+# Stops that are a thread's own.
+OWN_REASONS = {
+    lldb.eStopReasonBreakpoint,
+    lldb.eStopReasonWatchpoint,
+    lldb.eStopReasonSignal,
+    lldb.eStopReasonException,
+}
 
 
 def set_conditions(debugger, given, result, _session):
-    """A command: takes over the breakpoints, by their numbers, that our evaluator checks or that LLDB would crash at."""
+    """A command: takes over the breakpoints, by their numbers, that our evaluator checks or that LLDB would crash at, and notes which
+    threads the others stop.
+    """
     target = debugger.GetSelectedTarget()
     for number, wanted in json.loads(given).items():
         point = target.FindBreakpointByID(int(number))
-        had = CONDITIONS.pop(int(number), None)
+        CONDITIONS.pop(int(number), None)
+        NOTING.add(int(number))
         if wanted and (wanted["isOwn"] or evaluator.LANGUAGE.would_crash_at(point, [wanted["condition"] or "", *INSERTED.findall(wanted["message"] or "")])):
             CONDITIONS[int(number)] = {**wanted, "left": (wanted["hits"] or 1) - 1}
             point.SetScriptCallbackFunction(f"{__name__}.is_met")
             point.SetCondition("")
             point.SetIgnoreCount(0)
-        elif had and not (wanted and wanted["message"]):
-            point.SetScriptCallbackBody("return True")
+        elif not (wanted and wanted["message"]):
+            # A message is lldb-dap's, and stops no thread.
+            point.SetScriptCallbackFunction(f"{__name__}.is_met")
     result.AppendMessage(MARK)
 
 
 def is_met(frame, location, _session):
+    """Whether a breakpoint stops the program. LLDB asks where its own conditions are met."""
+    stops = stops_program(frame, location)
+    if stops:
+        thread = frame.GetThread()
+        STOPPED_AT[thread.GetThreadID()] = thread.GetProcess().GetStopID()
+    return stops
+
+
+def unreported(debugger, focus, result, _session):
+    """A command: the threads with a stop of their own that is not reported yet. LLDB may report one that has none."""
+    process = debugger.GetSelectedTarget().GetProcess()
+    stops = {thread.GetThreadID(): stop_of(process, thread) for thread in process}
+    for known in (STOPPED_AT, REPORTED):
+        for gone in known.keys() - stops.keys():
+            del known[gone]
+    found = [thread for thread, stop in stops.items() if stop and (thread == int(focus) or REPORTED.get(thread) != stop)]
+    REPORTED.update({thread: stops[thread] for thread in found})
+    result.AppendMessage(f"{MARK}{json.dumps(found)}{MARK}")
+
+
+def stop_of(process, thread):
+    """What tells a thread's own stop from its others. None if another thread stopped it, if it has not run since an earlier stop, or
+    if the condition at its breakpoint is not met.
+    """
+    reason = thread.GetStopReason()
+    if reason not in OWN_REASONS:
+        return None
+    count = None
+    if reason == lldb.eStopReasonBreakpoint:
+        points = {thread.GetStopReasonDataAtIndex(index) for index in range(0, thread.GetStopReasonDataCount(), 2)}
+        if points & NOTING:
+            at = STOPPED_AT.get(thread.GetThreadID())
+            return (at,) if at == process.GetStopID() else None
+        found = [process.GetTarget().FindBreakpointByID(point) for point in points]
+        count = sum(point.GetHitCount() for point in found)
+    return reason, count, thread.GetStopDescription(200), thread.GetFrameAtIndex(0).GetPC()
+
+
+def stops_program(frame, location):
     """Whether a breakpoint stops the program; one whose condition has no value does, and says so."""
     wanted = CONDITIONS.get(location.GetBreakpoint().GetID())
     if wanted is None:

@@ -203,8 +203,13 @@ impl Quirks for Lldb {
         Some("`thread plan discard 1")
     }
 
-    fn reports_each_stop(&self) -> bool {
-        true
+    // Among its events are those of threads that do not meet a condition and of threads that did not run in a step.
+    fn unreported_stops(&self, thread: i64) -> Option<String> {
+        Some(format!("`termbridge-unreported {thread}"))
+    }
+
+    fn unreported_in(&self, answer: &str) -> Option<Vec<i64>> {
+        serde_json::from_str(answer.split(super::MARK).nth(1)?).ok()
     }
 
     // They are made of the thread's and the frame's position, and of the kind of the scope.
@@ -238,9 +243,14 @@ impl Quirks for Lldb {
         let own = super::own_text(&variable.value);
         let own = own.map(|own| (own.kind.map(str::to_owned), own.text.to_owned()));
         if let Some((kind, text)) = own {
-            if text == super::UNSET {
+            if text == super::UNSET || text == super::REMOVED {
                 // What would be inside is as little its own.
                 variable.variables_reference = 0;
+            }
+            if text == super::REMOVED {
+                // A new value would overwrite the program's header.
+                let hint = variable.presentation_hint.get_or_insert_default();
+                hint.attributes.push("readOnly".to_owned());
             }
             variable.value = text;
             variable.kind = kind.or(variable.kind.take());

@@ -4,6 +4,7 @@ import lldb
 import rust_values as values
 from common import Elements, Text, Unreadable, memory, pointee, unsigned
 from evaluator import MAX_COMPARED, Char, Failed, Language, Name, Single, Sized, single
+from removed import reads_removed
 from rust_enums import Sizeless, fields_of, is_enum, variant_of
 from rust_names import length_of, pointed, size_of
 
@@ -23,8 +24,9 @@ class Access(Language):
     def exact(self, variable):
         return variable
 
-    def would_crash_at(self, _point, _expressions):
-        return False
+    def would_crash_at(self, point, expressions):
+        """Whether LLDB would make up a value of one of the expressions, where the breakpoint is."""
+        return reads_removed(point, expressions)
 
     def is_lldbs(self, _frame, _expression):
         return False

@@ -92,7 +92,13 @@ def short_name(kind):
 
 def length_of(array):
     """How many elements an array has; one that LLDB writes without a length has none."""
-    return int(re.search(r"((?:\[\d*\])+)$", array.GetName()).group(1)[1:].split("]", 1)[0] or 0)
+    element = array.GetArrayElementType()
+    if not size_of(element):
+        # An array of pointers does not have its lengths at the end: `short (*[3][0])[2]`.
+        return int(re.search(r"((?:\[\d*\])+)(?:\)[^>]*)?$", array.GetName()).group(1)[1:].split("]", 1)[0] or 0)
+    count = array.GetByteSize() // element.GetByteSize()
+    # LLDB gives an array of no elements the size of one.
+    return 0 if count == 1 and array.GetName() != element.GetArrayType(1).GetName() else count
 
 
 def is_slice(kind):
@@ -100,14 +106,24 @@ def is_slice(kind):
     describe one element instead. LLDB writes `[T; 0]` in the same way.
     """
     kind = kind.GetCanonicalType()
-    is_array = kind.GetTypeClass() == lldb.eTypeClassArray
-    has_no_length = re.search(r"[^\]]\[\](\[\d+\])*$", kind.GetName() or "")
-    return bool(is_array and has_no_length) and size_of(kind.GetArrayElementType()) > 0
+    return kind.GetTypeClass() == lldb.eTypeClassArray and length_of(kind) == 0 and size_of(kind.GetArrayElementType()) > 0
 
 
 def element_of(kind):
-    """The type of a slice's elements."""
-    return kind.GetCanonicalType().GetArrayElementType() if is_slice(kind) else kind
+    """The type of a slice's elements if the slice's name is not known."""
+    kind = kind.GetCanonicalType()
+    has_no_length = kind.GetTypeClass() == lldb.eTypeClassArray and length_of(kind) == 0
+    return kind.GetArrayElementType() if has_no_length else kind
+
+
+def named_element(kind, name):
+    """The type of a slice's elements, by the slice's name: the elements may be arrays themselves, even empty ones."""
+    kind, levels = kind.GetCanonicalType(), 0
+    within = kind
+    while within.GetTypeClass() == lldb.eTypeClassArray:
+        within, levels = within.GetArrayElementType().GetCanonicalType(), levels + 1
+    element = name.removeprefix("[")
+    return kind.GetArrayElementType() if levels > len(element) - len(element.lstrip("[")) else kind
 
 
 def size_of(kind):

@@ -36,8 +36,8 @@ from common import (
     unsigned,
 )
 from declarations import unset_mark
-from rust_enums import Sizeless, at, fields_of, is_empty, is_enum, is_unit, part_of, read_as, variant_name, variant_of, variant_types
-from rust_names import OWNERS, arguments, element_of, is_slice, length_of, owned_name, plain_name, pointed, rust_name, short_name, size_of, variable_type
+from rust_enums import Sizeless, at, fields_of, is_empty, is_enum, is_unit, part_of, read_as, unbounded_name, variant_name, variant_of, variant_types
+from rust_names import OWNERS, arguments, element_of, is_slice, length_of, named_element, owned_name, plain_name, pointed, rust_name, short_name, size_of, variable_type
 
 CATEGORY = "termbridge-rust"
 LISTS = r"^(alloc::vec::Vec|alloc::collections::vec_deque::VecDeque|alloc::collections::binary_heap::BinaryHeap)<.+>$"
@@ -271,26 +271,15 @@ def show_slice(value, name, text, depth):
 
 
 def show_behind(value, address, length, name, kind, text, depth):
-    """What a pointer with a length points to, by its whole name."""
+    """What a pointer with a length points to, by its whole name; for a slice, the type is the type of the elements."""
     if name.startswith("["):
         show_list(elements_at(value, address, kind, length), length, show, text, depth)
-    else:
-        show_unsized(value, address, length, name, kind, text, depth)
-
-
-def show_unsized(value, address, length, name, kind, text, depth):
-    """What has its length in the pointer to it; LLDB has the elements' type for a slice's, but the name is whole."""
-    if name in TEXTS:
+    elif name in TEXTS:
         show_string(value, address, length, text, name == "str")
     elif name == C_TEXT:
         show_bytes(value, address, max(length - 1, 0), text)
-    elif is_tailed(kind):
+    elif is_struct(kind):
         show_tailed(value, address, length, name, kind.GetCanonicalType(), text, depth)
-    elif name.startswith("[") or size_of(kind):
-        show_list(elements_at(value, address, kind, length), length, show, text, depth)
-    elif kind.GetNumberOfFields() == 1:
-        within = element_of(kind.GetFieldAtIndex(0).GetType())
-        show_unsized(value, address, length, within.GetName(), within, text, depth + 1)
     else:
         raise Unreadable(f"the size of {plain_name(name)} is not fixed")
 
@@ -298,15 +287,22 @@ def show_unsized(value, address, length, name, kind, text, depth):
 def points_to_tailed(pointer):
     """Whether a pointer with a length points to a struct that ends in what has no fixed size."""
     is_list = pointed(pointer.GetType().GetName()).startswith("[")
-    return not is_list and is_tailed(pointer.GetChildAtIndex(0).GetType().GetPointeeType())
+    return not is_list and is_struct(pointer.GetChildAtIndex(0).GetType().GetPointeeType())
+
+
+def is_struct(kind):
+    kind = kind.GetCanonicalType()
+    return kind.GetTypeClass() == lldb.eTypeClassStruct and kind.GetNumberOfFields() > 0 and not is_enum(kind, None)
 
 
 def is_tailed(kind):
-    """Whether a struct ends in what has no fixed size: it is too small for one element of that."""
+    """Whether a struct ends in what has no fixed size: it is too small for one element of that. A struct that ends in an empty array
+    looks the same.
+    """
     kind = kind.GetCanonicalType()
-    if kind.GetTypeClass() != lldb.eTypeClassStruct or kind.GetNumberOfFields() == 0:
+    if not is_struct(kind):
         return False
-    last = max((kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields())), key=lambda field: field.GetOffsetInBytes())
+    last = kind.GetFieldAtIndex(kind.GetNumberOfFields() - 1)
     is_too_small = last.GetOffsetInBytes() + size_of(last.GetType()) > kind.GetByteSize()
     return is_slice(last.GetType()) or is_too_small or is_tailed(last.GetType())
 
@@ -318,13 +314,12 @@ CELLS = {"core::cell::Cell": "value", "core::cell::RefCell": "value", "std::sync
 def show_tailed(value, address, length, name, kind, text, depth):
     """A struct whose last field has its length in the pointer to it. Whether that is text, only the struct's name tells."""
     anchor, value, fields, path = value, at(value, address, kind, "it"), fields_of(kind), kind.GetName().split("<", 1)[0]
-    tail = max(range(len(fields)), key=lambda index: kind.GetFieldAtIndex(index).GetOffsetInBytes())
+    tail = len(fields) - 1
     last = kind.GetFieldAtIndex(tail)
 
     def show_last(_part, text, depth):
-        inner = element_of(last.GetType()).GetCanonicalType()
-        wanted = arguments(name)[-1] if "<" in name else inner.GetName() if is_tailed(inner) else "["
-        show_unsized(anchor, address + last.GetOffsetInBytes(), length, wanted, inner, text, depth)
+        inner, wanted = tail_of(kind, name)
+        show_behind(anchor, address + last.GetOffsetInBytes(), length, wanted, inner, text, depth)
 
     if path in ("core::cell::UnsafeCell", "core::mem::manually_drop::ManuallyDrop"):
         show_last(part_of(value, tail), text, depth)
@@ -334,6 +329,24 @@ def show_tailed(value, address, length, name, kind, text, depth):
         text.add(f", poisoned: {'true' if number(value, 'poison', 'failed') else 'false'}, .. }}" if CELLS[path] == "data" else " }")
     else:
         show_fields(value, fields, plain_name(kind.GetName()), text, depth, {tail: show_last})
+
+
+def tail_of(owner, name):
+    """The type and the whole name of the last field of a struct with this name; for a slice, the type of its elements."""
+    kind, count = owner.GetFieldAtIndex(owner.GetNumberOfFields() - 1).GetType().GetCanonicalType(), owner.GetNumberOfTemplateArguments()
+    if kind.GetTypeClass() == lldb.eTypeClassArray and count:
+        # If the elements are arrays, the field has lost their length.
+        given = owner.GetTemplateArgumentType(count - 1).GetCanonicalType()
+        kind = given if unbounded_name(given) == unbounded_name(kind) else kind
+    own = kind.GetName()
+    wanted = arguments(name)[-1] if "<" in name else own
+    is_tail = is_tailed(kind) and wanted != f"[{rust_name(kind, 1)}]"
+    if wanted.startswith("[") and not is_tail:
+        return named_element(kind, wanted), wanted
+    if is_tail:
+        # Both structs end in the same type.
+        return kind, own if wanted == own else f"{own.split('<', 1)[0]}<{wanted}>"
+    return (kind, wanted) if wanted in TEXTS else (element_of(kind), "[")
 
 
 def elements_at(value, address, kind, count):
@@ -665,10 +678,10 @@ def inside_slice(pointer):
     address, length = (unsigned(pointer.GetChildAtIndex(index)) for index in range(2))
     counted = pointer.GetType().GetFieldAtIndex(0).GetType().GetPointeeType()
     elements = counted.GetFieldAtIndex(counted.GetNumberOfFields() - 1)
+    name = owned_name(pointer.GetType())
     # Of elements that are arrays the field has lost the length.
-    has_list = owned_name(pointer.GetType()).startswith("[")
-    kind = counted.GetTemplateArgumentType(0) if has_list else elements.GetType()
-    return address + elements.GetOffsetInBytes(), checked(length), element_of(kind)
+    kind = named_element(counted.GetTemplateArgumentType(0), name) if name.startswith("[") else elements.GetType()
+    return address + elements.GetOffsetInBytes(), checked(length), kind
 
 
 def transparent(*path):
@@ -763,7 +776,8 @@ def show_io_error(value, text, depth):
     packed, module = number_in(value), value.GetType().GetCanonicalType().GetName().removesuffix("Error")
     tag, high = packed & 3, packed >> 32
     if tag == 2:
-        text.add(f'Os {{ code: {high}, message: {quoted(os.strerror(high), chr(34))}, .. }}')
+        code = high - (1 << 32) if high >> 31 else high
+        text.add(f"Os {{ code: {code}, message: {quoted(os.strerror(code), chr(34))}, .. }}")
     elif tag == 3:
         text.add(f"Kind({error_kind(value, module, high)})")
     elif tag == 1:

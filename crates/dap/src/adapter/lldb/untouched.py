@@ -69,7 +69,10 @@ def naming(value, frame, places):
 def has_no_parts(kind):
     """Whether a class has nothing that could be set."""
     is_class = kind.GetTypeClass() in (lldb.eTypeClassClass, lldb.eTypeClassStruct)
-    return is_class and not kind.GetNumberOfFields() and not kind.GetNumberOfDirectBaseClasses()
+    bases = (kind.GetDirectBaseClassAtIndex(index).GetType().GetCanonicalType() for index in range(kind.GetNumberOfDirectBaseClasses()))
+    # What is not described takes room too: a pointer to virtual functions, the fields of a library's class.
+    is_small = kind.GetByteSize() <= max(1, kind.GetNumberOfDirectBaseClasses())
+    return is_class and is_small and not kind.GetNumberOfFields() and all(has_no_parts(base) for base in bases)
 
 
 def reached_from(pc, jumps):
