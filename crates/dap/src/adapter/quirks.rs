@@ -312,8 +312,8 @@ pub(crate) trait Quirks: Sync {
         false
     }
 
-    /// Whether it takes a step while another one is open, since another thread's breakpoint has interrupted that.
-    fn steps_within_steps(&self) -> bool {
+    /// Whether it accepts a step while a breakpoint in another thread interrupts an earlier one.
+    fn accepts_nested_steps(&self) -> bool {
         true
     }
 
@@ -350,8 +350,12 @@ pub(crate) trait Quirks: Sync {
         Vec::new()
     }
 
-    /// The command that lists the threads with a stop of their own that is not reported yet, after an event of a thread. Set if
-    /// the adapter sends a `stopped` event for each thread that is stopped; all but one have `preserveFocusHint`.
+    /// Whether it sends a `stopped` event for each thread that is stopped. All but one have `preserveFocusHint`.
+    fn reports_each_thread(&self) -> bool {
+        false
+    }
+
+    /// The command that lists the threads with a stop of their own that is not reported yet, after an event of a thread.
     fn unreported_stops(&self, _thread: i64) -> Option<String> {
         None
     }

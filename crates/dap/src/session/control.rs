@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::state::{Phase, Stop, Stopped};
+use super::state::{Phase, State, Stop, Stopped};
 use super::{DebugSession, Inner};
 use crate::client::RequestError;
 use crate::error::DebugError;
@@ -67,22 +67,22 @@ impl DebugSession {
                           the program",
             });
         }
-        let (link, id) = {
-            let state = inner.lock();
+        let stopped = |state: &State| {
             state.alive()?;
             match thread {
-                Some(number) => state.thread(number)?,
+                Some(number) => state.thread(number),
                 None => {
-                    let stopped = state.latest_stop(None);
-                    let (link, stop) = stopped.ok_or_else(|| not_paused(&state.running()))?;
-                    (link, stop.event.thread_id.unwrap_or_default())
+                    let latest = state.latest_stop(None);
+                    let (link, stop) = latest.ok_or_else(|| not_paused(&state.running()))?;
+                    Ok((link, stop.event.thread_id.unwrap_or_default()))
                 }
             }
         };
+        let (link, _) = stopped(&inner.lock())?;
         inner.sort_out_others(link).await;
-        let (client, before, ticket, interrupted) = {
+        let (link, id, client, before, ticket, interrupted) = {
             let mut state = inner.lock();
-            state.alive()?;
+            let (link, id) = stopped(&state)?;
             if !state.is_thread_stopped(link, id) {
                 return Err(not_paused(&state.running()));
             }
@@ -96,8 +96,8 @@ impl DebugSession {
             }
             let is_step = how != Resume::Continue;
             let known = state.links.get_mut(&link).ok_or_else(|| not_paused("the program"))?;
-            if is_step && !inner.adapter.quirks().steps_within_steps() {
-                if known.stepping.is_some() {
+            if is_step && !inner.adapter.quirks().accepts_nested_steps() {
+                if known.open_step.is_some() {
                     return Err(DebugError::UnsupportedCapability {
                         adapter: inner.adapter.name().to_owned(),
                         what: "a step while another goroutine's breakpoint interrupts one"
@@ -105,7 +105,7 @@ impl DebugSession {
                         instead: "debug_continue completes the step that was interrupted",
                     });
                 }
-                known.stepping = Some(id);
+                known.open_step = Some(id);
             }
             // Before the request: the next stop may come before its answer.
             let before = state.resume(link, id);
@@ -114,7 +114,7 @@ impl DebugSession {
             let stepped = before_that.is_some_and(|how| how != Resume::Continue);
             let is_interrupted = |stopped: &Stopped| stopped.stop.event.reason != "step";
             let interrupted = stepped && before.0.as_ref().is_some_and(is_interrupted);
-            (known.client.clone(), before, ticket, interrupted)
+            (link, id, known.client.clone(), before, ticket, interrupted)
         };
         inner.notify();
         let timeout = inner.context.settings.request_timeout;
@@ -145,7 +145,9 @@ impl DebugSession {
                     (state.stops == ticket.stops, state.links.get_mut(&link))
                 {
                     (link.stopped, link.waiting) = before;
-                    link.stepping = None;
+                    if how != Resume::Continue {
+                        link.open_step = None;
+                    }
                 }
                 drop(state);
                 inner.notify();
@@ -271,7 +273,7 @@ impl DebugSession {
                 Found::End(end) => return Ok(Halt::Ended(end)),
                 Found::Stop(link, stop) => (link, stop),
             };
-            let stop = self.inner.true_stop(link, stop).await;
+            let stop = self.inner.sorted_stop(link, stop).await;
             let report = self.inner.stop_report(link, &stop).await;
             let stops = stop.number;
             // debugpy tells a stop again that it goes on from, when it was busy with values.

@@ -18,7 +18,7 @@ impl State {
             let sent = quirks.expression(condition, is_rust);
             failure.condition.as_ref().is_none_or(|one| one == condition || *one == sent)
         });
-        // The program was there. It may end before the adapter says that the breakpoint is bound.
+        // The program reached the breakpoint. It may end before the adapter says that the breakpoint is bound.
         if let [(place, _)] = meant.as_slice()
             && let Some(bound) = self.bound.get_mut(place)
         {

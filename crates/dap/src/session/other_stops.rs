@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::Inner;
-use super::state::{State, Stop};
+use super::state::{Link, State, Stop};
 use crate::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::client::Client;
 use crate::protocol::{StackFrame, StackTrace, StoppedEvent, Threads, Variable, read};
@@ -47,49 +47,62 @@ impl State {
     }
 }
 
+impl Link {
+    /// Keeps the events of the threads whose stop is new; all, if that is not known. The first of them is the latest stop,
+    /// unless the latest is new itself or the end of a step.
+    pub(super) fn sort_out(&mut self, number: u64, new: Option<&[i64]>) {
+        let Some(stopped) = self.stopped.as_mut().filter(|stopped| stopped.stop.number == number)
+        else {
+            return;
+        };
+        self.sorted = Some(number);
+        let is_new = |event: &StoppedEvent| {
+            new.is_none_or(|new| event.thread_id.is_some_and(|thread| new.contains(&thread)))
+        };
+        let mut others = std::mem::take(&mut self.unsorted).into_iter().filter(is_new);
+        let latest = &mut stopped.stop.event;
+        if latest.reason != "step"
+            && !is_new(latest)
+            && let Some(event) = others.next()
+        {
+            *latest = event;
+        }
+        self.waiting.extend(others);
+    }
+}
+
 impl Inner {
     /// The stop to report: that of a thread with a stop of its own.
-    pub(super) async fn true_stop(&self, link: u32, stop: Stop) -> Stop {
+    pub(super) async fn sorted_stop(&self, link: u32, stop: Stop) -> Stop {
         self.sort_out_others(link).await;
         let state = self.lock();
         let latest = state.links.get(&link).and_then(|link| Some(&link.stopped.as_ref()?.stop));
         latest.filter(|latest| latest.number == stop.number).cloned().unwrap_or(stop)
     }
 
-    /// Keeps those of the events of several threads that are new stops. The first of them is the latest stop, unless the
-    /// latest is new itself.
+    /// Finds out which events of several threads are new stops.
     pub(super) async fn sort_out_others(&self, link: u32) {
-        let Some((client, command)) = ({
+        let quirks = self.adapter.quirks();
+        let asked = {
             let state = self.lock();
             state.links.get(&link).and_then(|link| {
-                let thread = link.stopped.as_ref()?.stop.event.thread_id?;
-                let command = self.adapter.quirks().unreported_stops(thread)?;
-                Some((link.client.clone(), command))
+                let stop = &link.stopped.as_ref()?.stop;
+                let command = quirks.unreported_stops(stop.event.thread_id?)?;
+                // A step that ended is one thread's, unless events of others came.
+                let is_of_one = stop.event.reason == "step" && link.unsorted.is_empty();
+                let is_sorted = link.sorted == Some(stop.number) || is_of_one;
+                (!is_sorted).then(|| (link.client.clone(), stop.number, command))
             })
-        }) else {
-            return;
         };
-        client.taken_in(LIMIT).await;
-        let events = match self.lock().links.get_mut(&link) {
-            Some(link) if !link.with_others.is_empty() => std::mem::take(&mut link.with_others),
-            _ => return,
-        };
+        let Some((client, number, command)) = asked else { return };
         let arguments = json!({"expression": command, "context": "repl"});
         let answer = client.request("evaluate", arguments, LIMIT).await.unwrap_or_default();
-        let answer = answer["result"].as_str().unwrap_or_default();
-        let Some(new) = self.adapter.quirks().unreported_in(answer) else { return };
-        let mut state = self.lock();
-        let Some(link) = state.links.get_mut(&link) else { return };
-        let is_new =
-            |event: &StoppedEvent| event.thread_id.is_some_and(|thread| new.contains(&thread));
-        let mut others = events.into_iter().filter(is_new);
-        if let Some(stopped) = &mut link.stopped
-            && !is_new(&stopped.stop.event)
-            && let Some(event) = others.next()
-        {
-            stopped.stop.event = event;
+        // The events came before the answer.
+        client.taken_in(LIMIT).await;
+        let new = answer["result"].as_str().and_then(|answer| quirks.unreported_in(answer));
+        if let Some(link) = self.lock().links.get_mut(&link) {
+            link.sort_out(number, new.as_deref());
         }
-        link.waiting.extend(others);
     }
 
     /// Keeps the stops of other threads, before the stop at a breakpoint is reported.

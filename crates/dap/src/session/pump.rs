@@ -169,7 +169,7 @@ impl Inner {
                 && let Some(link) = self.lock().links.get_mut(&link)
             {
                 link.waiting.clear();
-                link.with_others.clear();
+                link.unsorted.clear();
             }
             return next.is_ok();
         }

@@ -116,11 +116,13 @@ pub(crate) struct Link {
     pub(crate) data_changes: Option<(u64, Vec<DataChange>)>,
     pub(crate) stopped: Option<Stopped>,
     /// The thread of a step that is not over, for an adapter that takes no other one until then.
-    pub(super) stepping: Option<i64>,
+    pub(super) open_step: Option<i64>,
     /// Stops of other threads at the same moment, in the order in which they are reported.
     pub(crate) waiting: VecDeque<StoppedEvent>,
-    /// Events of other threads, of which it is not known yet whether they are new.
-    pub(super) with_others: Vec<StoppedEvent>,
+    /// Events of other threads that are not yet checked for new stops.
+    pub(super) unsorted: Vec<StoppedEvent>,
+    /// The number of the stop whose events are checked.
+    pub(super) sorted: Option<u64>,
     /// Where the code of lines begins at which breakpoints have stopped the program.
     pub(crate) addresses: HashMap<BreakpointPlace, HashSet<String>>,
     /// Places of breakpoints, as the adapter calls them, that are not at the beginning of a function.
@@ -246,9 +248,10 @@ impl State {
             data: BTreeMap::new(),
             data_changes: None,
             stopped: None,
-            stepping: None,
+            open_step: None,
             waiting: VecDeque::new(),
-            with_others: Vec::new(),
+            unsorted: Vec::new(),
+            sorted: None,
             addresses: HashMap::new(),
             settled: HashSet::new(),
             foresight: Foresight::default(),
@@ -328,7 +331,7 @@ impl State {
         self.references.forget(number);
         let Some(link) = self.links.get_mut(&number) else { return Default::default() };
         let before = (link.stopped.clone(), std::mem::take(&mut link.waiting));
-        link.with_others.clear();
+        link.unsorted.clear();
         link.foresight.forget_answers();
         link.thread_continued(thread);
         before
@@ -361,13 +364,13 @@ impl State {
                 }
                 link.hit(&event.hit_breakpoint_ids);
                 let is_with_another = event.preserve_focus_hint && event.reason != "entry";
-                if is_with_another && self.adapter.quirks().unreported_stops(0).is_some() {
-                    link.with_others.push(event);
+                if is_with_another && self.adapter.quirks().reports_each_thread() {
+                    link.unsorted.push(event);
                     return Effect::None;
                 }
                 // Only a breakpoint in another thread leaves a step open.
-                if event.reason != "breakpoint" || event.thread_id == link.stepping {
-                    link.stepping = None;
+                if event.reason != "breakpoint" || event.thread_id == link.open_step {
+                    link.open_step = None;
                 }
                 self.pausing = false;
                 self.stop(number, event);
@@ -380,7 +383,7 @@ impl State {
                     _ => {
                         link.stopped = None;
                         link.waiting.clear();
-                        link.with_others.clear();
+                        link.unsorted.clear();
                     }
                 }
                 self.references.forget(number);

@@ -33,8 +33,8 @@ async fn one_thread_of_many_goes_on_alone() {
     assert!(state.latest_stop(None).is_none());
 }
 
-#[tokio::test]
-async fn stops_at_the_same_moment_wait_for_their_turn() {
+/// A stop of thread 1 and events of the threads 2 and 3 that came with it.
+fn stopped_together(reason: &str) -> (State, u32) {
     let (mut state, root) = state();
     state.adapter = AdapterKind::Lldb;
     for thread in [2, 3] {
@@ -45,10 +45,25 @@ async fn stops_at_the_same_moment_wait_for_their_turn() {
         state.apply(root, "stopped", &other);
     }
     assert!(state.latest_stop(None).is_none());
-    let signal = json!({"reason": "exception", "threadId": 1, "description": "signal SIGSEGV"});
-    state.apply(root, "stopped", &signal);
+    let first = json!({"reason": reason, "threadId": 1, "description": "signal SIGSEGV"});
+    state.apply(root, "stopped", &first);
+    (state, root)
+}
+
+fn sort_out(state: &mut State, root: u32, new: Option<&[i64]>) -> Option<i64> {
+    let number = state.latest_stop(None).expect("a stop").1.number;
     let link = state.links.get_mut(&root).expect("a link");
-    link.waiting.extend(std::mem::take(&mut link.with_others));
+    link.sort_out(number + 1, Some(&[]));
+    assert_eq!(link.unsorted.len(), 2, "the answer is of another stop");
+    link.sort_out(number, new);
+    state.latest_stop(None).expect("a stop").1.event.thread_id
+}
+
+#[tokio::test]
+async fn stops_at_the_same_moment_wait_for_their_turn() {
+    let (mut state, root) = stopped_together("exception");
+    // All are kept where nothing is known.
+    assert_eq!(sort_out(&mut state, root, None), Some(1));
     assert_eq!(state.stop_reason(root, 2).as_deref(), Some("breakpoint"));
     assert_eq!(state.stop_reason(root, 4), None);
     assert!(state.next_waiting(root));
@@ -57,6 +72,27 @@ async fn stops_at_the_same_moment_wait_for_their_turn() {
     assert!(!state.next_waiting(root));
     let (before, waiting) = state.resume(root, 2);
     assert!(before.is_some() && waiting.is_empty());
+}
+
+#[tokio::test]
+async fn a_thread_without_a_stop_of_its_own_is_not_reported() {
+    let (mut state, root) = stopped_together("breakpoint");
+    assert_eq!(sort_out(&mut state, root, Some(&[2])), Some(2));
+    assert!(!state.next_waiting(root));
+    // A step that ended is reported in any case.
+    let (mut state, root) = stopped_together("step");
+    assert_eq!(sort_out(&mut state, root, Some(&[2])), Some(1));
+    assert!(state.next_waiting(root));
+}
+
+#[tokio::test]
+async fn a_step_stays_open_while_another_thread_is_at_a_breakpoint() {
+    let (mut state, root) = state();
+    for (thread, left) in [(2, Some(1)), (1, None)] {
+        state.links.get_mut(&root).expect("a link").open_step = Some(1);
+        state.apply(root, "stopped", &stopped(thread, true));
+        assert_eq!(state.links[&root].open_step, left);
+    }
 }
 
 #[tokio::test]

@@ -377,7 +377,7 @@ async fn steps_among_goroutines_come_to_an_end() {
     while let Halt::Stopped(report) = halt {
         assert!(["breakpoint", "step"].contains(&report.reason.as_str()), "{report:#?}");
         stops += 1;
-        assert!(stops < 50, "it does not come further");
+        assert!(stops < 50, "the program makes no progress");
         let step = session.resume_and_wait(Resume::StepOver, None, LIMIT).await;
         halt = match step {
             Err(error) => {

@@ -30,13 +30,14 @@ int main() {
 }
 ";
 
-/// How often each thread stops in each round, with a step after every third stop or without steps.
-async fn stops(subject: &Subject, with_steps: bool) -> BTreeMap<[String; 2], u32> {
+/// How often each thread stops in each round, with a step after every third stop or without steps; and how many steps ended.
+async fn stops(subject: &Subject, with_steps: bool) -> (BTreeMap<[String; 2], u32>, u32) {
     let session = subject.start("").await;
     let mut halt = session.wait(LIMIT).await.expect("a halt");
-    let (mut seen, mut count) = (BTreeMap::new(), 0);
+    let (mut seen, mut count, mut steps) = (BTreeMap::new(), 0, 0);
     while let Halt::Stopped(report) = halt {
         let mut how = Resume::Continue;
+        steps += u32::from(report.reason == "step");
         if report.reason == "breakpoint" {
             let place = ["number", "round"].map(|name| local(&report, name).value.clone());
             *seen.entry(place).or_insert(0) += 1;
@@ -50,7 +51,7 @@ async fn stops(subject: &Subject, with_steps: bool) -> BTreeMap<[String; 2], u32
         }
         halt = session.resume_and_wait(how, None, LIMIT).await.expect("a halt");
     }
-    seen
+    (seen, steps)
 }
 
 /// These threads once in each of the rounds.
@@ -63,7 +64,7 @@ fn each(numbers: std::ops::Range<u32>) -> BTreeMap<[String; 2], u32> {
 async fn no_stop_is_lost_where_threads_stop_at_once() {
     let subject = Subject::written(Language::Cpp, "written", THREADS);
     subject.break_at("round").await;
-    assert_eq!(stops(&subject, false).await, each(0..4));
+    assert_eq!(stops(&subject, false).await.0, each(0..4));
 }
 
 #[tokio::test]
@@ -73,10 +74,10 @@ async fn only_threads_that_meet_the_condition_stop() {
     subject.debugger.set_breakpoint(own).await.expect("is set");
     let log = subject.breakpoint("log").log_message("at {number}");
     subject.debugger.set_breakpoint(log).await.expect("is set");
-    assert_eq!(stops(&subject, false).await, each(3..4));
+    assert_eq!(stops(&subject, false).await.0, each(3..4));
     let counted = subject.breakpoint("round").hit_condition("11");
     subject.debugger.set_breakpoint(counted).await.expect("is set");
-    let seen = stops(&subject, false).await;
+    let (seen, _) = stops(&subject, false).await;
     assert_eq!(seen.values().sum::<u32>(), 2, "the eleventh and the twelfth: {seen:?}");
 }
 
@@ -84,8 +85,9 @@ async fn only_threads_that_meet_the_condition_stop() {
 async fn no_stop_is_reported_twice_among_steps() {
     let subject = Subject::written(Language::Cpp, "written", THREADS);
     subject.break_at("round").await;
-    let seen = stops(&subject, true).await;
+    let (seen, steps) = stops(&subject, true).await;
     assert!(seen.values().all(|times| *times == 1), "{seen:?}");
+    assert!(seen.len() > 3 && steps > 0, "{steps}, {seen:?}");
 }
 
 #[tokio::test]

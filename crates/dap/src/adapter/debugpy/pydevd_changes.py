@@ -2,8 +2,9 @@
 
 Values are shown as `repr` writes them, as far as there is room. pydevd writes containers itself: two levels deep, without
 the name of a subclass or a `maxlen`, and an empty set as an empty dict. It leaves out functions and classes wherever they
-are, and None as a result, and calls properties. Exceptions stop the program once each, and answers are not held back. Conditions and log messages
-read names inside of comprehensions and private names. A log message shows what it can where one of its expressions fails.
+are, and None as a result. It calls properties. Exceptions stop the program once each, and answers are not held back.
+Conditions and log messages read names inside of comprehensions and private names. A log message shows what it can where one
+of its expressions fails.
 
 A pydevd that has other parts than those that are replaced works as it does by itself.
 """
@@ -183,7 +184,7 @@ class NoneType(int):
 
 
 class Property:
-    """Stands for what a property would return: its function is the program's."""
+    """Replaces the value of a property, whose getter is the program's code."""
 
     def __repr__(self):
         return "<property>"
@@ -193,9 +194,14 @@ Property.__name__ = "property"
 
 
 def is_computed(value, name):
-    """Whether reading an attribute calls a function of the program."""
-    computes = isinstance(inspect.getattr_static(type(value), name, None), (property, cached_property))
-    return computes and inspect.getattr_static(value, name, None) is inspect.getattr_static(type(value), name)
+    """Whether reading an attribute calls a property."""
+    try:
+        found = inspect.getattr_static(value, name, None)
+        # Not `isinstance`: it reads `__class__`, which may be the program's.
+        is_property = issubclass(type(found), (property, cached_property))
+        return is_property and found is inspect.getattr_static(type(value), name, None)
+    except Exception:
+        return False
 
 
 def is_shown(variable, name, value, scope):
@@ -392,9 +398,10 @@ def show_values():
     def attributes_of(self, value, names=None, used___dict__=False):
         if not names:
             names, used___dict__ = self.get_names(value)
-        plain = [name for name in names if not is_computed(value, name)]
+        computed = set() if used___dict__ else {name for name in names if is_computed(value, name)}
+        plain = [name for name in names if name not in computed]
         found, used = get_attributes(self, value, plain, used___dict__) if plain else ({}, used___dict__)
-        found.update({name: Property() for name in names if name not in plain})
+        found.update((name, Property()) for name in computed)
         return found, used
 
     def children(self, fmt=None, scope=None):

@@ -43,7 +43,7 @@ impl Quirks for Delve {
         Some("(Thread ")
     }
 
-    fn steps_within_steps(&self) -> bool {
+    fn accepts_nested_steps(&self) -> bool {
         false
     }
 

@@ -38,8 +38,8 @@ class Access(Language):
     def summary(self, value, session):
         return values.summary(value, session)
 
-    def would_crash_at(self, point, expressions):
-        """Whether LLDB would crash at one of the expressions, where the breakpoint is, or make a value up."""
+    def needs_own_evaluator(self, point, expressions):
+        """Whether LLDB would crash at one of the expressions, where the breakpoint is, or invent a value."""
         return reads_removed(point, expressions) or any(importing.endless_type_at(location.GetAddress(), point.GetTarget(), expression) for location in point for expression in expressions if expression)
 
     def is_lldbs(self, frame, expression):

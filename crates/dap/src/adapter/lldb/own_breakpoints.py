@@ -18,10 +18,10 @@ INSERTED = re.compile(r"\{([^}]*)\}")
 # By the numbers of breakpoints: condition, as it was given and as LLDB takes it, hits and message.
 CONDITIONS = {}
 # The numbers of the breakpoints that note which thread they stop.
-NOTING = set()
+TRACKED = set()
 # By threads: the number of the process's stop at which a breakpoint stopped the thread.
 STOPPED_AT = {}
-# By threads: what the stop was that is reported already.
+# By threads: the stop that is reported already, and the number of the process's stop at which it was.
 REPORTED = {}
 # Stops that are a thread's own.
 OWN_REASONS = {
@@ -40,8 +40,8 @@ def set_conditions(debugger, given, result, _session):
     for number, wanted in json.loads(given).items():
         point = target.FindBreakpointByID(int(number))
         CONDITIONS.pop(int(number), None)
-        NOTING.add(int(number))
-        if wanted and (wanted["isOwn"] or evaluator.LANGUAGE.would_crash_at(point, [wanted["condition"] or "", *INSERTED.findall(wanted["message"] or "")])):
+        TRACKED.add(int(number))
+        if wanted and (wanted["isOwn"] or evaluator.LANGUAGE.needs_own_evaluator(point, [wanted["condition"] or "", *INSERTED.findall(wanted["message"] or "")])):
             CONDITIONS[int(number)] = {**wanted, "left": (wanted["hits"] or 1) - 1}
             point.SetScriptCallbackFunction(f"{__name__}.is_met")
             point.SetCondition("")
@@ -68,22 +68,30 @@ def unreported(debugger, focus, result, _session):
     for known in (STOPPED_AT, REPORTED):
         for gone in known.keys() - stops.keys():
             del known[gone]
-    found = [thread for thread, stop in stops.items() if stop and (thread == int(focus) or REPORTED.get(thread) != stop)]
-    REPORTED.update({thread: stops[thread] for thread in found})
+    now = process.GetStopID()
+
+    def is_new(thread, stop):
+        known, at = REPORTED.get(thread, (None, None))
+        return stop and (thread == int(focus) or known != stop or at == now)
+
+    found = [thread for thread, stop in stops.items() if is_new(thread, stop)]
+    REPORTED.update({thread: (stops[thread], now) for thread in found})
     result.AppendMessage(f"{MARK}{json.dumps(found)}{MARK}")
 
 
 def stop_of(process, thread):
-    """What tells a thread's own stop from its others. None if another thread stopped it, if it has not run since an earlier stop, or
+    """Identifies a thread's own stop. None if another thread stopped it, if it has not run since an earlier stop, or
     if the condition at its breakpoint is not met.
     """
     reason = thread.GetStopReason()
     if reason not in OWN_REASONS:
         return None
     count = None
+    if reason == lldb.eStopReasonWatchpoint:
+        count = process.GetTarget().FindWatchpointByID(thread.GetStopReasonDataAtIndex(0)).GetHitCount()
     if reason == lldb.eStopReasonBreakpoint:
         points = {thread.GetStopReasonDataAtIndex(index) for index in range(0, thread.GetStopReasonDataCount(), 2)}
-        if points & NOTING:
+        if points & TRACKED:
             at = STOPPED_AT.get(thread.GetThreadID())
             return (at,) if at == process.GetStopID() else None
         found = [process.GetTarget().FindBreakpointByID(point) for point in points]

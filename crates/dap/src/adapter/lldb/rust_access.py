@@ -24,7 +24,7 @@ class Access(Language):
     def exact(self, variable):
         return variable
 
-    def would_crash_at(self, point, expressions):
+    def needs_own_evaluator(self, point, expressions):
         """Whether LLDB would make up a value of one of the expressions, where the breakpoint is."""
         return reads_removed(point, expressions)
 
