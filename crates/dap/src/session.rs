@@ -40,6 +40,7 @@ mod sources;
 mod start;
 pub(crate) mod state;
 mod stop_report;
+mod stopped;
 mod tree;
 mod unset;
 

@@ -350,13 +350,9 @@ pub(crate) trait Quirks: Sync {
         Vec::new()
     }
 
-    /// Whether it sends a `stopped` event for each thread that is stopped. All but one have `preserveFocusHint`.
-    fn reports_each_thread(&self) -> bool {
-        false
-    }
-
-    /// The command that lists the threads with a stop of their own that is not reported yet, after an event of a thread.
-    fn unreported_stops(&self, _thread: i64) -> Option<String> {
+    /// The command that lists the threads with a stop of their own that is not reported yet; the thread of an event follows it.
+    /// Set if the adapter sends a `stopped` event for each thread that is stopped. All but one have `preserveFocusHint`.
+    fn unreported_command(&self) -> Option<&'static str> {
         None
     }
 

@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::state::{Phase, State, Stop, Stopped};
+use super::state::{Phase, State};
+use super::stopped::{Stop, Stopped};
 use super::{DebugSession, Inner};
 use crate::client::RequestError;
 use crate::error::DebugError;
@@ -144,7 +145,7 @@ impl DebugSession {
                 if let (true, Some(link)) =
                     (state.stops == ticket.stops, state.links.get_mut(&link))
                 {
-                    (link.stopped, link.waiting) = before;
+                    (link.stopped, link.others) = before;
                     if how != Resume::Continue {
                         link.open_step = None;
                     }

@@ -7,7 +7,8 @@
 use serde_json::json;
 
 use super::Inner;
-use super::state::{State, Stop};
+use super::state::State;
+use super::stopped::Stop;
 use crate::adapter::OwnResult;
 use crate::breakpoint::{
     Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, DataAccess,

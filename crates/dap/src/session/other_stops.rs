@@ -3,13 +3,15 @@
 //! All but one stop wait until `debug_continue` reports them. An adapter that reports only one stop is asked where the other
 //! threads are.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
 
 use super::Inner;
-use super::state::{Link, State, Stop};
+use super::state::{Link, State};
+use super::stopped::Stop;
 use crate::breakpoint::{Breakpoint, BreakpointPlace};
 use crate::client::Client;
 use crate::protocol::{StackFrame, StackTrace, StoppedEvent, Threads, Variable, read};
@@ -19,11 +21,22 @@ const LIMIT: Duration = Duration::from_secs(2);
 /// Threads that are looked at.
 const MAX_THREADS: usize = 50;
 
+/// The stops of other threads that came with the latest one.
+#[derive(Debug, Default)]
+pub(crate) struct OtherStops {
+    /// Those that are not reported yet, in the order in which they are reported.
+    pub(super) waiting: VecDeque<StoppedEvent>,
+    /// Events that are not yet checked for new stops.
+    pub(super) unsorted: Vec<StoppedEvent>,
+    /// The number of the stop whose events are checked.
+    sorted: Option<u64>,
+}
+
 impl State {
     /// Makes the next of the stops that wait the latest one. The stop of a breakpoint that was removed since then is dropped.
     pub(super) fn next_waiting(&mut self, number: u32) -> bool {
         loop {
-            let next = self.links.get_mut(&number).and_then(|link| link.waiting.pop_front());
+            let next = self.links.get_mut(&number).and_then(|link| link.others.waiting.pop_front());
             let Some(event) = next else { return false };
             let ids = &event.hit_breakpoint_ids;
             let is_at_breakpoint = event.reason == "breakpoint" && !ids.is_empty();
@@ -42,7 +55,7 @@ impl State {
     pub(super) fn stop_reason(&self, link: u32, thread: i64) -> Option<String> {
         let link = self.links.get(&link)?;
         let latest = link.stopped.as_ref().map(|stopped| &stopped.stop.event);
-        let mut own = latest.into_iter().chain(&link.waiting);
+        let mut own = latest.into_iter().chain(&link.others.waiting);
         Some(own.find(|event| event.thread_id == Some(thread))?.reason.clone())
     }
 }
@@ -55,11 +68,11 @@ impl Link {
         else {
             return;
         };
-        self.sorted = Some(number);
+        self.others.sorted = Some(number);
         let is_new = |event: &StoppedEvent| {
             new.is_none_or(|new| event.thread_id.is_some_and(|thread| new.contains(&thread)))
         };
-        let mut others = std::mem::take(&mut self.unsorted).into_iter().filter(is_new);
+        let mut others = std::mem::take(&mut self.others.unsorted).into_iter().filter(is_new);
         let latest = &mut stopped.stop.event;
         if latest.reason != "step"
             && !is_new(latest)
@@ -67,7 +80,7 @@ impl Link {
         {
             *latest = event;
         }
-        self.waiting.extend(others);
+        self.others.waiting.extend(others);
     }
 }
 
@@ -87,10 +100,11 @@ impl Inner {
             let state = self.lock();
             state.links.get(&link).and_then(|link| {
                 let stop = &link.stopped.as_ref()?.stop;
-                let command = quirks.unreported_stops(stop.event.thread_id?)?;
+                let command = quirks.unreported_command()?;
+                let command = format!("{command} {}", stop.event.thread_id?);
                 // A step that ended is one thread's, unless events of others came.
-                let is_of_one = stop.event.reason == "step" && link.unsorted.is_empty();
-                let is_sorted = link.sorted == Some(stop.number) || is_of_one;
+                let is_of_one = stop.event.reason == "step" && link.others.unsorted.is_empty();
+                let is_sorted = link.others.sorted == Some(stop.number) || is_of_one;
                 (!is_sorted).then(|| (link.client.clone(), stop.number, command))
             })
         };
@@ -139,7 +153,7 @@ impl Inner {
             }
             self.note_address(link, place, frame);
             if let Some(link) = self.lock().links.get_mut(&link) {
-                link.waiting.push_back(StoppedEvent {
+                link.others.waiting.push_back(StoppedEvent {
                     reason: "breakpoint".to_owned(),
                     thread_id: Some(thread.id),
                     all_threads_stopped: true,

@@ -8,6 +8,7 @@ use tokio::sync::mpsc;
 
 use super::Inner;
 use super::control::Resume;
+use super::other_stops::OtherStops;
 use super::reverse::{MAX_WAITING, ReverseRequest, answer_requests};
 use super::state::{Effect, Phase, State};
 use crate::client::Incoming;
@@ -168,8 +169,7 @@ impl Inner {
             if next.is_ok()
                 && let Some(link) = self.lock().links.get_mut(&link)
             {
-                link.waiting.clear();
-                link.unsorted.clear();
+                link.others = OtherStops::default();
             }
             return next.is_ok();
         }

@@ -4,7 +4,7 @@
 //! ask for more, whose parent is the link that asked. Links are numbered anew for each run, so an
 //! event of an earlier run finds no link and changes nothing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,9 @@ use tokio::task::JoinHandle;
 use super::control::Resume;
 use super::data::{DATA_STOP, WatchedData};
 use super::foresight::Foresight;
-use super::signals::{signal_in, signal_number};
+use super::other_stops::OtherStops;
+use super::signals::signal_number;
+use super::stopped::Stopped;
 use crate::adapter::AdapterKind;
 use crate::breakpoint::{BreakpointPlace, Placed};
 use crate::client::Client;
@@ -117,12 +119,7 @@ pub(crate) struct Link {
     pub(crate) stopped: Option<Stopped>,
     /// The thread of a step that is not over, for an adapter that takes no other one until then.
     pub(super) open_step: Option<i64>,
-    /// Stops of other threads at the same moment, in the order in which they are reported.
-    pub(crate) waiting: VecDeque<StoppedEvent>,
-    /// Events of other threads that are not yet checked for new stops.
-    pub(super) unsorted: Vec<StoppedEvent>,
-    /// The number of the stop whose events are checked.
-    pub(super) sorted: Option<u64>,
+    pub(super) others: OtherStops,
     /// Where the code of lines begins at which breakpoints have stopped the program.
     pub(crate) addresses: HashMap<BreakpointPlace, HashSet<String>>,
     /// Places of breakpoints, as the adapter calls them, that are not at the beginning of a function.
@@ -130,22 +127,6 @@ pub(crate) struct Link {
     pub(crate) foresight: Foresight,
     /// How it was let go last.
     pub(crate) resumed: Option<Resume>,
-}
-
-/// A link's program is stopped, or some threads of it.
-#[derive(Debug, Clone)]
-pub(crate) struct Stopped {
-    /// The latest stop.
-    pub(crate) stop: Stop,
-    /// The threads that are stopped, where not all are.
-    some: Option<BTreeSet<i64>>,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Stop {
-    /// Its number in the session.
-    pub(crate) number: u64,
-    pub(crate) event: StoppedEvent,
 }
 
 /// What an event asks of whoever owns the session.
@@ -158,12 +139,6 @@ pub(crate) enum Effect {
     Attach(Value),
     /// A source was loaded.
     Loaded(String),
-}
-
-impl Stopped {
-    fn includes(&self, thread: i64) -> bool {
-        self.some.as_ref().is_none_or(|some| some.contains(&thread))
-    }
 }
 
 impl State {
@@ -249,9 +224,7 @@ impl State {
             data_changes: None,
             stopped: None,
             open_step: None,
-            waiting: VecDeque::new(),
-            unsorted: Vec::new(),
-            sorted: None,
+            others: OtherStops::default(),
             addresses: HashMap::new(),
             settled: HashSet::new(),
             foresight: Foresight::default(),
@@ -295,48 +268,6 @@ impl State {
         })
     }
 
-    /// The latest stop that is still on, after a number.
-    pub(crate) fn latest_stop(&self, after: Option<u64>) -> Option<(u32, Stop)> {
-        let stops = self.links.iter().filter_map(|(number, link)| {
-            let stopped = link.stopped.as_ref()?;
-            Some((*number, stopped.stop.clone()))
-        });
-        let new = stops.filter(|(_, stop)| after.is_none_or(|after| stop.number > after));
-        // Of several that are stopped, the one that was reported last is the one that is meant.
-        let is_reported = |link: u32| after.is_none() && self.reported_link == Some(link);
-        new.max_by_key(|(link, stop)| (is_reported(*link), stop.number))
-    }
-
-    pub(crate) fn is_thread_stopped(&self, link: u32, thread: i64) -> bool {
-        let stopped = self.links.get(&link).and_then(|link| link.stopped.as_ref());
-        stopped.is_some_and(|stopped| stopped.includes(thread))
-    }
-
-    pub(super) fn stop(&mut self, number: u32, event: StoppedEvent) {
-        let Some(link) = self.links.get_mut(&number) else { return };
-        self.stops += 1;
-        self.last_signal = event.description.as_deref().and_then(signal_in);
-        link.stop(Stop { number: self.stops, event });
-        // Whatever was looked at before is of an earlier stop.
-        self.references.forget(number);
-    }
-
-    /// Notes that a thread continues, and with it all threads where they stop together. Returns what was stopped and the stops
-    /// that waited, for the case that it does not.
-    pub(crate) fn resume(
-        &mut self,
-        number: u32,
-        thread: i64,
-    ) -> (Option<Stopped>, VecDeque<StoppedEvent>) {
-        self.references.forget(number);
-        let Some(link) = self.links.get_mut(&number) else { return Default::default() };
-        let before = (link.stopped.clone(), std::mem::take(&mut link.waiting));
-        link.unsorted.clear();
-        link.foresight.forget_answers();
-        link.thread_continued(thread);
-        before
-    }
-
     /// The breakpoints with these numbers of an adapter.
     pub(crate) fn places(&self, link: u32, ids: &[i64]) -> Vec<BreakpointPlace> {
         let placed = self.links.get(&link).map(|link| &link.placed);
@@ -364,8 +295,8 @@ impl State {
                 }
                 link.hit(&event.hit_breakpoint_ids);
                 let is_with_another = event.preserve_focus_hint && event.reason != "entry";
-                if is_with_another && self.adapter.quirks().reports_each_thread() {
-                    link.unsorted.push(event);
+                if is_with_another && self.adapter.quirks().unreported_command().is_some() {
+                    link.others.unsorted.push(event);
                     return Effect::None;
                 }
                 // Only a breakpoint in another thread leaves a step open.
@@ -382,8 +313,7 @@ impl State {
                     Some(thread) if !all => link.thread_continued(thread),
                     _ => {
                         link.stopped = None;
-                        link.waiting.clear();
-                        link.unsorted.clear();
+                        link.others = OtherStops::default();
                     }
                 }
                 self.references.forget(number);
@@ -461,44 +391,6 @@ impl State {
 }
 
 impl Link {
-    fn stop(&mut self, stop: Stop) {
-        let some = match (stop.event.all_threads_stopped, stop.event.thread_id) {
-            (false, Some(thread)) => {
-                let before = self.stopped.take();
-                match before.map(|stopped| stopped.some) {
-                    // All are stopped already.
-                    Some(None) => None,
-                    Some(Some(mut threads)) => {
-                        threads.insert(thread);
-                        Some(threads)
-                    }
-                    None => Some(BTreeSet::from([thread])),
-                }
-            }
-            _ => None,
-        };
-        self.stopped = Some(Stopped { stop, some });
-    }
-
-    fn thread_continued(&mut self, thread: i64) {
-        match self.stopped.as_mut().and_then(|stopped| stopped.some.as_mut()) {
-            Some(some) => {
-                some.remove(&thread);
-                if some.is_empty() {
-                    self.stopped = None;
-                }
-            }
-            None => self.stopped = None,
-        }
-    }
-
-    /// A thread that ended is not stopped any more; where all stop together, the others still are.
-    fn thread_ended(&mut self, thread: i64) {
-        if self.stopped.as_ref().is_some_and(|stopped| stopped.some.is_some()) {
-            self.thread_continued(thread);
-        }
-    }
-
     /// A breakpoint that was hit is placed, whatever was said of it before.
     fn hit(&mut self, ids: &[i64]) {
         let hit = |placed: &&mut Placed| placed.id.is_some_and(|id| ids.contains(&id));

@@ -54,7 +54,7 @@ fn sort_out(state: &mut State, root: u32, new: Option<&[i64]>) -> Option<i64> {
     let number = state.latest_stop(None).expect("a stop").1.number;
     let link = state.links.get_mut(&root).expect("a link");
     link.sort_out(number + 1, Some(&[]));
-    assert_eq!(link.unsorted.len(), 2, "the answer is of another stop");
+    assert_eq!(link.others.unsorted.len(), 2, "the answer is of another stop");
     link.sort_out(number, new);
     state.latest_stop(None).expect("a stop").1.event.thread_id
 }
@@ -70,8 +70,8 @@ async fn stops_at_the_same_moment_wait_for_their_turn() {
     assert_eq!(state.latest_stop(None).expect("a stop").1.event.thread_id, Some(2));
     assert_eq!(state.last_signal.as_deref(), Some("SIGSEGV"));
     assert!(!state.next_waiting(root));
-    let (before, waiting) = state.resume(root, 2);
-    assert!(before.is_some() && waiting.is_empty());
+    let (before, others) = state.resume(root, 2);
+    assert!(before.is_some() && others.waiting.is_empty());
 }
 
 #[tokio::test]

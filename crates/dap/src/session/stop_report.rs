@@ -14,7 +14,8 @@ use super::focus::SEARCHED_FRAMES;
 use super::inspect::{Page, VariableFilter};
 use super::one_line::Detail;
 use super::source::lines_of_file;
-use super::state::{State, Stop};
+use super::state::State;
+use super::stopped::Stop;
 use crate::adapter::{PANIC, TEST_FAILURE, THROW};
 use crate::breakpoint::BreakpointPlace;
 use crate::error::DebugError;
@@ -120,7 +121,7 @@ impl Inner {
             "breakpoint".clone_into(&mut reason);
             exception = None;
         }
-        let waiting = state.links.get(&link).map_or(0, |link| link.waiting.len());
+        let waiting = state.links.get(&link).map_or(0, |link| link.others.waiting.len());
         let hit = state.places(link, &stop.event.hit_breakpoint_ids);
         state.bound.extend(hit.iter().map(|place| (place.clone(), true)));
         if stop.event.reason.contains("breakpoint")

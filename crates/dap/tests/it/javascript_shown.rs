@@ -280,7 +280,7 @@ outer();
     session.stop().await.expect("ends");
 }
 
-/// js-debug describes the result of an evaluation by the program's own functions, unless it is told not to.
+/// By default js-debug calls functions of the program to describe the result of an evaluation.
 #[tokio::test]
 async fn an_evaluation_runs_no_code_of_its_result() {
     let text = "

@@ -203,13 +203,9 @@ impl Quirks for Lldb {
         Some("`thread plan discard 1")
     }
 
-    fn reports_each_thread(&self) -> bool {
-        true
-    }
-
     // Among its events are those of threads that do not meet a condition and of threads that did not run in a step.
-    fn unreported_stops(&self, thread: i64) -> Option<String> {
-        Some(format!("`termbridge-unreported {thread}"))
+    fn unreported_command(&self) -> Option<&'static str> {
+        Some("`termbridge-unreported")
     }
 
     fn unreported_in(&self, answer: &str) -> Option<Vec<i64>> {
