@@ -1,6 +1,8 @@
 //! What a model reads of an answer: stops and values as a person would write them down, other data
 //! as compact JSON.
 
+mod cleaned;
+
 use std::path::Path;
 
 use serde_json::Value;
@@ -9,7 +11,9 @@ use termbridge_bridge::debug::answer::{
     Breakpoint, DataChange, End, Evaluated, Frame, Halt, Page, Place, ScopeRest, SessionView,
     Stack, Started, Starting, Status, Stop, TestFacts, Variable, Variables,
 };
-use termbridge_session::vt::{CleanOutput, MAX_COLS, Size};
+
+pub(super) use self::cleaned::cleaned;
+use self::cleaned::{clean, clean_strings};
 
 /// The tool that has all of a program's output.
 const LOGS: &str = "dap_logs";
@@ -42,22 +46,6 @@ const PATHS: [&str; 3] = ["path", "program", "outputPath"];
 /// client has a tool.
 pub(super) fn of(answer: &Answer, workspace: &Path, offered: &dyn Fn(&str) -> bool) -> String {
     Writer { workspace, logs: offered(LOGS), references: offered(REFERENCES) }.answer(answer)
-}
-
-/// What a program printed, as a terminal would show it: no escape sequences, only what stayed of a line
-/// that was rewritten.
-pub(super) fn cleaned(text: String) -> String {
-    if !text.contains(['\x1b', '\r', '\x07', '\x08']) {
-        return text;
-    }
-    // As wide as a terminal can be: lines are not wrapped.
-    let mut clean = CleanOutput::new(Size { cols: MAX_COLS, rows: 24 }, 0);
-    clean.feed(text.replace('\n', "\r\n").as_bytes());
-    clean.finish()
-}
-
-fn clean(text: &str) -> String {
-    cleaned(text.to_owned())
 }
 
 /// The output in the details of an error: what a program wrote that has not stopped in time.
@@ -409,15 +397,6 @@ impl Writer<'_> {
 
 fn lines(all: impl Iterator<Item = String>) -> String {
     all.collect::<Vec<_>>().join("\n")
-}
-
-fn clean_strings(value: &mut Value) {
-    match value {
-        Value::String(text) => *text = cleaned(std::mem::take(text)),
-        Value::Array(items) => items.iter_mut().for_each(clean_strings),
-        Value::Object(fields) => fields.values_mut().for_each(clean_strings),
-        _ => {}
-    }
 }
 
 fn without_references(value: &mut Value) {
