@@ -6,6 +6,7 @@
 use std::path::Path;
 
 use crate::mask::masked;
+use crate::skill;
 
 /// Lines shown before and after a change.
 const CONTEXT: usize = 2;
@@ -30,8 +31,13 @@ pub(crate) fn unified(path: &Path, old: Option<&str>, new: Option<&str>) -> Stri
         let rest = old[before..].iter().rev().zip(new[before..].iter().rev());
         (before, rest.take_while(|(old, new)| old == new).count())
     };
+    // The examples in our skill are not secrets.
+    let readable = |text: &str| match text.starts_with(skill::BEGINNING) {
+        true => text.to_owned(),
+        false => masked(text),
+    };
     // Lines stay lines when they are masked.
-    let (old, new) = (masked(old), masked(new));
+    let (old, new) = (readable(old), readable(new));
     let (old, new) = (lines(&old), lines(&new));
     let removed = &old[before..old.len() - after];
     let added = &new[before..new.len() - after];

@@ -8,7 +8,7 @@ use crate::{Action, Client, Environment, Error, Overwrite, Place, Plan};
 /// The text of the skill.
 pub const SKILL: &str = include_str!("../../../skills/termbridge/SKILL.md");
 /// How every version of it begins.
-const BEGINNING: &str = "---\nname: termbridge\n";
+pub(crate) const BEGINNING: &str = "---\nname: termbridge\n";
 
 impl Place {
     /// Where the client whose list of servers this is looks for our skill; `None` if it knows no skills.

@@ -8,6 +8,11 @@ use termbridge_bridge::BridgeError;
 use termbridge_bridge::store::StoreError;
 use termbridge_session::SessionError;
 
+use crate::bound::bound;
+
+/// Bytes of an error's message: what a caller gave is part of some.
+const MAX_MESSAGE: usize = 8 * 1024;
+
 /// A tool's error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolError {
@@ -84,7 +89,7 @@ impl ToolError {
         next_tools: &'static [&'static str],
     ) -> Self {
         let next_tools = next_tools.to_vec();
-        Self { code, message: message.into(), hint: hint.into(), next_tools }
+        Self { code, message: message_of(message), hint: message_of(hint), next_tools }
     }
 
     pub(crate) fn invalid(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -156,6 +161,11 @@ impl ToolError {
         }));
         result
     }
+}
+
+/// A message for a client, of which the middle is cut if it is long.
+pub(crate) fn message_of(text: impl Into<String>) -> String {
+    bound(text.into(), MAX_MESSAGE, "the message is too long").text
 }
 
 /// The text of an error: all that a model needs of it.

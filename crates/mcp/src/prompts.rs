@@ -5,7 +5,7 @@ use rmcp::model::{
     GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 
-use crate::error::hint;
+use crate::error::{hint, message_of};
 use crate::toolset::DEBUG_CORE;
 
 /// A workflow: its arguments stand as `{name}` in the text.
@@ -84,7 +84,7 @@ pub(crate) fn get(
     request: &GetPromptRequestParams,
     offered: impl Fn(&str) -> bool,
 ) -> Result<GetPromptResult, ErrorData> {
-    let invalid = |message: String| ErrorData::invalid_params(message, None);
+    let invalid = |message: String| ErrorData::invalid_params(message_of(message), None);
     let workflow = workflows(offered).find(|workflow| workflow.name == request.name);
     let workflow = workflow.ok_or_else(|| invalid(format!("Unknown prompt: {}", request.name)))?;
     let mut text = workflow.text.to_owned();

@@ -16,6 +16,7 @@ use termbridge_session::vt::Seq;
 use termbridge_session::{State, Wait};
 use tokio::task::{AbortHandle, JoinSet};
 
+use crate::error::message_of;
 use crate::resources::Address;
 
 /// Least time between two notices of one subscription.
@@ -124,7 +125,8 @@ struct Since {
 
 impl Watched {
     fn find(bridge: &Bridge, caller: &Caller, uri: &str) -> Result<Self, ErrorData> {
-        let refuse = |why: &str| ErrorData::invalid_params(format!("{uri}: {why}"), None);
+        let refuse =
+            |why: &str| ErrorData::invalid_params(message_of(format!("{uri}: {why}")), None);
         let (id, command, is_output) = match Address::parse(uri) {
             Some(Address::Screen(id)) => (id, None, false),
             Some(Address::Output(id)) => (id, None, true),

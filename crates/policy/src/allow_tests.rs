@@ -350,3 +350,17 @@ fn a_relative_entry_does_not_lead_elsewhere() {
     all_run(&[Bash], &["cat src/a", "cat src/a/b.rs", "ls > out/x"]);
     all_refused(&[Bash], &["cat src/../../secret", "cat src/..", "ls > out/../.bashrc"]);
 }
+
+#[test]
+fn options_before_a_subcommand_that_no_entry_names() {
+    all_refused(
+        &[Bash, Fish],
+        &[
+            "git --config-env=core.fsmonitor=X status",
+            "git --git-dir=/tmp/other status",
+            "git --exec-path=/tmp/x status",
+            "git -c core.fsmonitor=x status",
+        ],
+    );
+    all_run(&[Bash, Fish], &["git status --untracked-files=no", "ls --color=never src"]);
+}

@@ -137,8 +137,10 @@ impl Pattern {
         for arg in rest {
             if !options_ended && arg.text.starts_with('-') && arg.text.len() > 1 {
                 options_ended = arg.text == "--";
-                after_option = !options_ended && !arg.text.contains('=');
-                named = self.names_option(&arg.text);
+                named = self.names_option(arg.text.split('=').next().unwrap_or_default());
+                // What an option that a permission does not name makes of the command is not known.
+                let has_value = arg.text.contains('=') && (usage == Use::Deny || named);
+                after_option = !options_ended && !has_value;
                 continue;
             }
             // Whether the word is the value of the option before it cannot be known. A denial takes

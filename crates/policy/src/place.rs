@@ -117,6 +117,10 @@ impl Place {
             }
         }
         push_parts(&mut parts, text);
+        // The root of a process is the file system's.
+        while matches!(parts.as_slice(), [proc, _, root, ..] if proc == "proc" && root == "root") {
+            parts.drain(..3);
+        }
         let mut place = Self { parts, glob: arg.glob, contents: false };
         while place.glob && place.parts.last().is_some_and(|part| matches_everything(part)) {
             place.parts.pop();

@@ -63,6 +63,13 @@ fn the_deny_list_reaches_everywhere() {
         "npm --prefix x publish",
         "cd /srv && rm -rf www",
         "rm --recursive --force /srv/www",
+        "env -vS 'git push --force'",
+        "env -iS 'git push --force'",
+        "env -i0S'git push --force'",
+        "bash -c '$0 push --force' git",
+        "bash -c '$0 \"$@\"' git push --force",
+        "numactl -N 0 git push --force",
+        "numactl --membind 0 -C 1 git push --force",
     ] {
         assert!(!runs(&policy, command), "{command}");
     }

@@ -18,6 +18,8 @@ test.each([
   ['background', '\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\'],
   ['foreground', '\x1b]10;rgb:cccc/cccc/cccc\x07'],
   ['palette', '\x1b]4;1;rgb:cd/00/00\x1b\\'],
+  ['clipboard', '\x1b]52;c;c2VjcmV0\x07'],
+  ['clipboard, empty', '\x1b]52;;\x1b\\'],
   ['DECRQSS', '\x1bP1$r0m\x1b\\'],
   ['XTVERSION', '\x1bP>|xterm.js(5.6)\x1b\\'],
 ])('the view answering a query (%s) is not typing', (_name, reply) => {

@@ -46,6 +46,15 @@ fn a_new_and_a_removed_file_are_shown_as_such() {
 }
 
 #[test]
+fn the_examples_of_the_skill_are_not_masked() {
+    let home = Home::linux();
+    let place = home.place(Client::Codex).skill(&home.environment).expect("knows skills");
+    let plan = Plan::install_skill(place, Overwrite::Never, &home.environment).expect("a plan");
+    let diff = plan.diff();
+    assert!(diff.contains("\"keys\": \"") && !diff.contains("***"), "{diff}");
+}
+
+#[test]
 fn secrets_beside_a_change_are_masked() {
     let diff =
         diff_of("{\n  \"apiKey\": \"sk-1\",\n  \"mcpServers\": {},\n  \"AUTH_TOKEN\": \"sk-2\"\n}");

@@ -19,7 +19,7 @@ use termbridge_session::SessionError;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-use crate::error::ToolError;
+use crate::error::{ToolError, message_of};
 use crate::shim::AGAIN;
 use crate::tool::{CallFuture, Context};
 use crate::{prompts, resources, subscriptions, tool};
@@ -73,7 +73,7 @@ impl ServerHandler for McpServer {
         let Some(entry) = self.tools.find(&request.name) else {
             let more = self.tools.how_to_offer(&request.name).unwrap_or_default();
             let message = format!("Unknown tool: {}{more}", request.name);
-            return Err(ErrorData::invalid_params(message, None));
+            return Err(ErrorData::invalid_params(message_of(message), None));
         };
         let arguments = request.arguments.unwrap_or_default();
         let is_structured = self.is_structured_for(&context);
@@ -284,7 +284,8 @@ impl ServerHandler for McpServer {
     ) -> Result<ReadResourceResponse, ErrorData> {
         readable(&self.caller)?;
         self.tools.prepare().await;
-        let missing = |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, why, None);
+        let missing =
+            |why: String| ErrorData::new(ErrorCode::RESOURCE_NOT_FOUND, message_of(why), None);
         let read = async {
             Ok(resources::read(&self.bridge, &self.caller, &self.tools, &request.uri).await)
         };

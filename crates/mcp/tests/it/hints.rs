@@ -258,3 +258,18 @@ async fn the_hint_for_a_program_on_the_alternate_screen_shows_its_screen() {
     assert!(then.contains("still running; read on: get_terminal_output {"), "{then}");
     server.sessions.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_error_does_not_repeat_a_long_argument() {
+    let server = TestServer::new();
+    let long = "x".repeat(3_000_000);
+    for (tool, arguments) in [
+        ("execute_command", json!({"command": "true", "cwd": format!("/{long}")})),
+        ("wait_for", json!({"session_id": long, "change": true})),
+        ("view_screen", json!({"session_id": "x", "format": long})),
+    ] {
+        let answer = server.call(tool, arguments).await;
+        let size = serde_json::to_string(&answer).expect("JSON").len();
+        assert!(answer.is_error == Some(true) && size < 40_000, "{tool}: {size}");
+    }
+}

@@ -162,6 +162,8 @@ pub(crate) enum Operation {
     Assign(Word),
     /// `${name:+word}`.
     Alternative(Word),
+    /// `${name:?word}`, `${name%/}`: the value itself, but for a slash at its end.
+    Value(Word),
     /// `${name:offset:length}`.
     Substring(usize, Option<usize>),
     /// `${(e)name}` of zsh, `${name@P}` of bash: the value is expanded once more.

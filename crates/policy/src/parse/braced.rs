@@ -30,6 +30,7 @@ impl Parser {
         }
         let index =
             self.text(start..self.at).trim_start_matches('[').trim_end_matches(']').to_owned();
+        let is_plain = index.is_empty() && !length && !indirect;
         let plain = subscript.pieces.iter().all(|piece| matches!(piece, Piece::Literal { .. }));
         let operation = if !plain {
             // The index runs; the value is not followed.
@@ -56,6 +57,10 @@ impl Parser {
             Operation::Assign(self.braced_word(quoted)?)
         } else if self.eat(":+") || self.eat("+") {
             Operation::Alternative(self.braced_word(quoted)?)
+        } else if is_plain && (self.eat(":?") || self.eat("?")) {
+            Operation::Value(self.braced_word(quoted)?)
+        } else if is_plain && self.eat("%/}") {
+            Operation::Value(Word::default())
         } else if self.is_zsh() && self.eat("::=") {
             Operation::Assign(self.braced_word(quoted)?)
         } else if self.looking_at("@P}") && self.grammar == Grammar::Bash {

@@ -205,6 +205,10 @@ impl Walker<'_> {
                 }
                 None
             }
+            Operation::Value(word) => {
+                self.word(&word.pieces, state, &mut Fields::default())?;
+                first.filter(|value| !value.is_empty()).map(|value| vec![value.clone()])
+            }
             Operation::Alternative(word) => return self.word(&word.pieces, state, fields),
             Operation::Other(word) => {
                 self.word(&word.pieces, state, &mut Fields::default())?;

@@ -293,7 +293,9 @@ impl Walker<'_> {
             }
             Inner::Text { text, positional, dialect, remote } => {
                 let mut inner = state.reached(name).outside();
-                if let Some(positional) = positional {
+                if let Some(mut positional) = positional {
+                    inner.program_name = positional.first().cloned();
+                    positional.drain(..positional.len().min(1));
                     inner.positional = Some(Rc::new(positional));
                 }
                 if remote {

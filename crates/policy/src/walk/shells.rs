@@ -122,8 +122,9 @@ fn shell(name: &str, rest: &[Arg], state: &State) -> Vec<Inner> {
     if command {
         let [text, names @ ..] = operands else { return inner };
         // fish has no name before the first argument.
-        let named = usize::from(dialect != Dialect::Fish);
-        let positional = Some(names.iter().skip(named).map(|arg| arg.text.clone()).collect());
+        let own_name = (dialect == Dialect::Fish).then(|| name.to_owned());
+        let names = names.iter().map(|arg| arg.text.clone());
+        let positional = Some(own_name.into_iter().chain(names).collect());
         let text = text.text.clone();
         inner.push(Inner::Text { text, positional, dialect, remote: false });
         return inner;

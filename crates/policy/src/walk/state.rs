@@ -117,6 +117,8 @@ pub(crate) struct State {
     pub(super) aliases: Rc<HashMap<String, Alias>>,
     /// `$1` and on; `None` when they cannot be known.
     pub(super) positional: Option<Rc<Vec<String>>>,
+    /// `$0`.
+    pub(super) program_name: Option<String>,
     pub(super) feed: Feed,
     /// What runs now may not run.
     pub(super) conditional: bool,
@@ -142,6 +144,7 @@ impl State {
             functions: Rc::default(),
             aliases: Rc::default(),
             positional: Some(Rc::default()),
+            program_name: None,
             feed: Feed::Unknown,
             conditional: false,
             may_have_left: false,
@@ -255,6 +258,7 @@ impl State {
             "OLDPWD" => path(&self.previous),
             "IFS" => Some(vec![" ".to_owned()]),
             "SHELL" | "BASH" => Some(vec!["/bin/sh".to_owned()]),
+            "0" => self.program_name.clone().map(|name| vec![name]),
             "@" | "*" | "argv" => self.positional.as_ref().map(|all| all.to_vec()),
             _ => {
                 let index: usize = name.parse().ok()?;

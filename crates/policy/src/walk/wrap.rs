@@ -18,6 +18,7 @@ pub(super) enum Inner {
     /// Given as text for another shell.
     Text {
         text: String,
+        /// `$0` and what follows it.
         positional: Option<Vec<String>>,
         dialect: Dialect,
         /// Runs on another machine, in the home directory there.
@@ -168,7 +169,11 @@ fn environment(name: &str, rest: &[Arg]) -> (Vec<Inner>, Vec<(String, String)>, 
         let text = arg.text.as_str();
         let following = rest.get(start + 1).map(|arg| arg.text.as_str());
         if name == "env" {
-            let joined = text.strip_prefix("--split-string=").or(text.strip_prefix("-S"));
+            // `-S` may be the last of several letters.
+            let letters =
+                text.strip_prefix('-').map(|letters| letters.trim_start_matches(['i', '0', 'v']));
+            let short = letters.and_then(|letters| letters.strip_prefix('S'));
+            let joined = text.strip_prefix("--split-string=").or(short);
             if let Some(split) = joined.or(following.filter(|_| text == "--split-string")) {
                 let used = if split.is_empty() || joined.is_none() { 2 } else { 1 };
                 let first = if split.is_empty() { following.unwrap_or_default() } else { split };

@@ -147,7 +147,22 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { names: &["caffeinate"], short: "tw", flags: "dimsu", ..PLAIN },
     Wrapper { names: &["strace", "ltrace"], short: "abeEIoOpPsSuX", transparent: false, ..PLAIN },
     Wrapper {
-        names: &["prlimit", "numactl", "systemd-inhibit", "catchsegv", "valgrind"],
+        names: &["numactl"],
+        short: "iwpPmNC",
+        long: &[
+            "--interleave",
+            "--weighted-interleave",
+            "--preferred",
+            "--preferred-many",
+            "--membind",
+            "--cpunodebind",
+            "--physcpubind",
+        ],
+        transparent: false,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["prlimit", "systemd-inhibit", "catchsegv", "valgrind"],
         transparent: false,
         ..PLAIN
     },

@@ -14,6 +14,7 @@ const REPLIES = new RegExp(
     String.raw`\x1b\[\?\d+u`, // kitty keyboard flags
     String.raw`\x1b\[[4689];\d+;\d+t`, // sizes of window and text area
     String.raw`\x1b\](?:4;\d+|1[0-9]);rgb:[\da-fA-F/]+(?:\x07|\x1b\\)`, // OSC 4, 10 to 19
+    String.raw`\x1b\]52;[^\x07\x1b]*(?:\x07|\x1b\\)`, // OSC 52, the clipboard
     String.raw`\x1bP(?:[01]\$r|>\||[01]\+r|!\|)[^\x1b]*\x1b\\`, // DECRQSS, XTVERSION, XTGETTCAP, DA3
   ].join('|'),
   'g',
