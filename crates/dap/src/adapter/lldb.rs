@@ -344,11 +344,18 @@ const UNTOUCHED: (&str, &str) = ("untouched.py", include_str!("lldb/untouched.py
 const RUST: (&str, &str) = ("rust_values.py", include_str!("lldb/rust_values.py"));
 const RUST_CRATES: (&str, &str) = ("rust_crates.py", include_str!("lldb/rust_crates.py"));
 const RUST_ENUMS: (&str, &str) = ("rust_enums.py", include_str!("lldb/rust_enums.py"));
+const RUST_FIELDS: (&str, &str) = ("rust_fields.py", include_str!("lldb/rust_fields.py"));
+const RUST_CONTAINERS: (&str, &str) =
+    ("rust_containers.py", include_str!("lldb/rust_containers.py"));
+const RUST_LIBRARY: (&str, &str) = ("rust_library.py", include_str!("lldb/rust_library.py"));
+const RUST_INSIDE: (&str, &str) = ("rust_inside.py", include_str!("lldb/rust_inside.py"));
 const RUST_NAMES: (&str, &str) = ("rust_names.py", include_str!("lldb/rust_names.py"));
 const CPP_TEXT: (&str, &str) = ("cpp_text.py", include_str!("lldb/cpp_text.py"));
 const CPP_ACCESS: (&str, &str) = ("cpp_access.py", include_str!("lldb/cpp_access.py"));
 const CALCULATION: (&str, &str) = ("calculation.py", include_str!("lldb/calculation.py"));
 const IMPORTING: (&str, &str) = ("importing.py", include_str!("lldb/importing.py"));
+const STEPPING: (&str, &str) = ("stepping.py", include_str!("lldb/stepping.py"));
+const READER: (&str, &str) = ("reader.py", include_str!("lldb/reader.py"));
 const EVALUATOR: (&str, &str) = ("evaluator.py", include_str!("lldb/evaluator.py"));
 const OWN_BREAKPOINTS: (&str, &str) =
     ("own_breakpoints.py", include_str!("lldb/own_breakpoints.py"));
@@ -376,7 +383,20 @@ impl Formatter {
         arguments: &mut Map<String, Value>,
     ) -> std::io::Result<()> {
         let (main, parts) = if self.is_rust {
-            (RUST, &[RUST_NAMES, RUST_ENUMS, RUST_ACCESS, RUST_CRATES, RUST][..])
+            (
+                RUST,
+                &[
+                    RUST_NAMES,
+                    RUST_ENUMS,
+                    RUST_FIELDS,
+                    RUST_CONTAINERS,
+                    RUST_LIBRARY,
+                    RUST_INSIDE,
+                    RUST_ACCESS,
+                    RUST_CRATES,
+                    RUST,
+                ][..],
+            )
         } else {
             (CPP, &[CPP_TEXT, CPP_ACCESS, CALCULATION, CPP][..])
         };
@@ -387,6 +407,8 @@ impl Formatter {
             STATEMENTS,
             UNTOUCHED,
             IMPORTING,
+            STEPPING,
+            READER,
             EVALUATOR,
             OWN_BREAKPOINTS,
         ];
@@ -402,7 +424,7 @@ impl Formatter {
             (true, false) => None,
             (true, true) => Some(RUST_LIBRARIES),
             (false, _) => {
-                commands.push(json!("script common.LIBRARIES_ARE_LEFT = False"));
+                commands.push(json!("script stepping.LIBRARIES_ARE_LEFT = False"));
                 Some("")
             }
         };

@@ -1,11 +1,12 @@
 //! C++ through lldb-dap, its values shown as the program itself shows them.
 
 use termbridge_dap::{
-    DebugSession, EvaluateContext, Page, ScopeFilter, VariableFilter, VariableInfo,
+    DebugSession, EvaluateContext, Halt, Page, Resume, ScopeFilter, VariableFilter, VariableInfo,
 };
 
 use crate::flows;
 use crate::subject::{Language, Subject};
+use crate::support::LIMIT;
 
 #[tokio::test]
 async fn values_are_what_the_program_says() {
@@ -193,4 +194,24 @@ async fn base_classes_without_fields_are_left_out() {
     let names: Vec<_> = parts.expect("its parts").into_iter().map(|part| part.name).collect();
     assert_eq!(names, ["a", "b"]);
     session.stop().await.expect("ends");
+}
+
+const LAST_LINE: &str = r#"
+#include <iostream>
+#include <string>
+static std::string name = "x";
+int main() {
+    std::cout << name;
+} // mark: end"#;
+
+/// GCC gives what it makes for the program's start the file's last line.
+#[tokio::test]
+async fn the_last_line_stops_only_where_it_is() {
+    let subject = Subject::written(Language::Cpp, "last", LAST_LINE);
+    subject.break_at("end").await;
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "end").await;
+    assert_eq!(report.frames[0].name, "main");
+    let halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+    assert!(matches!(halt, Halt::Ended(_)), "{halt:?}");
 }

@@ -42,6 +42,14 @@ fn pythons() -> Vec<PathBuf> {
     venvs.map(|venv| venv.path().join("bin/python")).filter(|python| python.exists()).collect()
 }
 
+/// Each of them with a debugger for it.
+pub(crate) fn debuggers() -> impl Iterator<Item = (PathBuf, Debugger)> {
+    pythons().into_iter().map(|python| {
+        let adapters = AdapterPaths { python: Some(python.clone()), ..adapters() };
+        (python, Debugger::new(Settings { adapters, ..Settings::default() }))
+    })
+}
+
 /// What each thread has in each turn, and how often.
 async fn seen(session: &DebugSession) -> (BTreeMap<(String, String), u32>, String) {
     let (mut seen, mut output) = (BTreeMap::new(), String::new());
@@ -67,11 +75,9 @@ fn each(turns: &[u32]) -> BTreeMap<(String, String), u32> {
 
 #[tokio::test]
 async fn no_stop_is_lost_where_threads_stop_at_once() {
-    for python in pythons() {
+    for (python, debugger) in debuggers() {
         for (name, wait) in WAYS {
             let subject = subject(wait);
-            let settings = AdapterPaths { python: Some(python.clone()), ..adapters() };
-            let debugger = Debugger::new(Settings { adapters: settings, ..Settings::default() });
             debugger.set_breakpoint(subject.breakpoint("seen")).await.expect("is set");
             let folder = subject.folder.path();
             let program = Configuration::launch("python", &subject.source, folder);

@@ -317,6 +317,9 @@ fn small() {
     let signeds: Vec<i8> = vec![-1, 2, 65];
     let sizes: Vec<usize> = vec![1];
     let phantom: PhantomData<u8> = PhantomData;
+    let phantom_function: PhantomData<fn(u8, i64) -> char> = PhantomData;
+    let phantom_action: PhantomData<fn()> = PhantomData;
+    let halves = (370048.625f32, -5155.03125f32, 248061350943220.125f64, 2793164.25f32);
     let marked = Marked::<i8> { a: [1, 2], p: PhantomData };
     let option_i8: Option<i8> = Some(-2);
     let tuple = (65i8, 66u8, 1usize, -1isize, 'c');
@@ -338,7 +341,7 @@ fn small() {
     here(); // mark: small
     show!(small: units, unit_array, unit_slice, unit_deque, unit_some, unit_result, unit_rc, nils, nil_array, nil_slice, nil_pairs, unit_tuple, signed_a, signed_b,
       unsigned_a, unsigned_b, huge, combining, combining_text, exhausted, inclusive, from, to, to_inclusive, full, bound, saturating,
-      signed, size, signed_size, signeds, sizes, phantom, marked, option_i8, tuple, long, socket, socket6, numbers, arc_str, rc_slice,
+      signed, size, signed_size, signeds, sizes, phantom, phantom_function, phantom_action, halves, marked, option_i8, tuple, long, socket, socket6, numbers, arc_str, rc_slice,
       ref_i16, ref_u16, ref_i32, ref_u32, ref_i64, ref_u64, ref_isize, ref_usize, ref_ref, ref_ref_ref, ref_mut, boxed, boxed_i64,
       ref_box, rc_u32, array_refs, no_array_refs, one_array_ref, empty_arrays);
 }

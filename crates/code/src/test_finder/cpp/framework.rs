@@ -53,8 +53,7 @@ impl Framework {
     pub(super) fn listed(self, output: &str) -> Vec<String> {
         let lines = output.lines();
         if self != Self::GoogleTest {
-            // A name that begins with # is in quotes.
-            let names = lines.map(|line| line.trim().trim_matches('"').to_owned());
+            let names = lines.map(|line| unquoted(line.trim()).to_owned());
             return names.filter(|name| !name.is_empty()).collect();
         }
         let (mut names, mut suite) = (Vec::new(), None);
@@ -91,6 +90,12 @@ impl Framework {
     }
 }
 
+/// A name as Catch2 lists it: one that begins with # is in quotes.
+fn unquoted(name: &str) -> &str {
+    let inner = name.strip_prefix('"').and_then(|name| name.strip_suffix('"'));
+    inner.filter(|name| name.starts_with('#')).unwrap_or(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,6 +110,10 @@ mod tests {
     #[test]
     fn a_list_of_catch_is_its_names() {
         assert_eq!(Framework::Catch2.listed("adds\n\"#1\"\n  \n"), ["adds", "#1"]);
+        assert_eq!(
+            Framework::Catch2.listed("reads \"x\"\n\"y\" too"),
+            ["reads \"x\"", "\"y\" too"]
+        );
     }
 
     #[test]

@@ -13,7 +13,11 @@ use crate::configuration::{Configuration, set_default};
 use crate::protocol::Variable;
 
 /// What runs inside the program before it starts.
-const CHANGES: &str = concat!(include_str!("pydevd_changes.py"), include_str!("pydevd_threads.py"));
+const CHANGES: &str = concat!(
+    include_str!("pydevd_changes.py"),
+    include_str!("pydevd_threads.py"),
+    include_str!("pydevd_resuming.py")
+);
 
 /// debugpy's table.
 pub(crate) struct Debugpy;

@@ -40,7 +40,7 @@ pub(super) fn look(variable: &Variable) -> Look {
         return Look::Text(format!("{}{time}", pointers(variable)));
     }
     if let Some(queue) = queue(bare).filter(|_| variable.variables_reference != 0) {
-        let kind = if is_held(variable) { kind } else { "chan" };
+        let kind = if is_held(variable) { &type_name(kind) } else { "chan" };
         return Look::Text(format!("{}{kind}{queue}", pointers(variable)));
     }
     if let Some((held, _)) = held(bare).filter(|_| value.starts_with(kind)) {
@@ -266,9 +266,9 @@ fn pointers(variable: &Variable) -> String {
 fn nil(variable: &Variable, kind: &str) -> String {
     match is_held(variable) {
         true if kind.starts_with(['*', '<']) || kind.starts_with("func") => {
-            format!("({kind})(nil)")
+            format!("({})(nil)", type_name(kind))
         }
-        true => format!("{kind}(nil)"),
+        true => format!("{}(nil)", type_name(kind)),
         false => "nil".to_owned(),
     }
 }
@@ -276,8 +276,21 @@ fn nil(variable: &Variable, kind: &str) -> String {
 /// What stands before a value with something inside.
 fn title(variable: &Variable, kind: &str) -> String {
     let pointers = pointers(variable);
-    let kind = if is_held(variable) && !PLAIN.contains(&kind) { kind } else { "" };
-    format!("{pointers}{kind}")
+    match is_held(variable) && !PLAIN.contains(&kind) {
+        true => format!("{pointers}{}", type_name(kind)),
+        false => pointers,
+    }
+}
+
+/// A type as Go prints it, with the packages' names in place of their paths: `ast.Node` for `github.com/yuin/goldmark/ast.Node`.
+fn type_name(kind: &str) -> String {
+    let is_of_path = |c: char| c.is_alphanumeric() || "/._%~-".contains(c);
+    let mut name = String::new();
+    for part in kind.split_inclusive(|c| !is_of_path(c)) {
+        name.push_str(part.rsplit_once('/').map_or(part, |(_, behind)| behind));
+    }
+    // The linker's way to write it.
+    name.replace("%2e", ".")
 }
 
 fn inside(container: Container, is_empty: bool) -> Look {
@@ -432,15 +445,16 @@ fn bits(kind: &str) -> Option<&'static str> {
 /// A value that an interface holds, so that its type is plain.
 fn held_text(value: &str, kind: &str) -> String {
     let text = number(value, kind);
+    let name = type_name(kind);
     match kind {
         "int" | "string" | "bool" => text,
         "float64" if text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => {
             format!("{text}.0")
         }
         "float64" => text,
-        _ if text.starts_with(['{', '[']) => format!("{kind}{text}"),
-        _ if kind.starts_with("complex") => format!("{kind}{text}"),
-        _ => format!("{kind}({text})"),
+        _ if text.starts_with(['{', '[']) => format!("{name}{text}"),
+        _ if kind.starts_with("complex") => format!("{name}{text}"),
+        _ => format!("{name}({text})"),
     }
 }
 

@@ -3,8 +3,9 @@
 import re
 
 import lldb
-from evaluator import TOKEN, Cast, Char, Failed, NotOurs, Reader, Sized, need_value, set_number
+from evaluator import set_number
 from importing import BEGINNING, literal, without_frame
+from reader import TOKEN, Cast, Char, Failed, NotOurs, Reader, Sized, need_value
 
 SIGN = re.compile(r"\s*(?!->|&&|\|\|)(?P<sign><<|>>|[-+*/%&|^~?:])")
 # What a name can be that is not the program's.

@@ -3,11 +3,12 @@
 What cannot be read is said to be so, in angle brackets: a wrong value is worse than none.
 """
 
+import math
 import re
 import struct
 import time
 import unicodedata
-from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal, localcontext
 from fractions import Fraction
 
 import lldb
@@ -33,12 +34,6 @@ TYPE_END = "\x1e"
 
 # Bits of a frame's number that are its place in the stack; the others are the index of its thread.
 FRAME_BITS = 19
-# Instructions before the arguments of a function are stored.
-MAX_PROLOGUE = 64
-# Libraries' functions that one step leaves.
-MAX_LEFT = 100
-# Bytes of the instructions that store where a future is.
-MAX_SPILL = 16
 # What LLDB shows as programs do.
 PLAIN = {
     lldb.eBasicTypeBool,
@@ -53,97 +48,15 @@ PLAIN = {
 }
 
 
-def past_prologue(debugger, given, result, _session):
-    """A command: lets a thread at the first instruction of a function go on until its arguments are stored; says if it did. After a
-    step into a library it says which step is next.
-    """
-    thread, _, step = given.partition(" ")
-    thread = debugger.GetSelectedTarget().GetProcess().GetThreadByID(int(thread))
-    frame = thread.GetFrameAtIndex(0)
-    if not step:
-        LEFT.pop(thread.GetThreadID(), None)
-    elif LIBRARIES_ARE_LEFT and (next_step := step_from_library(thread, frame)):
-        result.AppendMessage(f"{MARK}{next_step}{MARK}")
-        return
-    if is_future_unknown(frame):
-        step_while(debugger, lambda: is_future_unknown(thread.GetFrameAtIndex(0)), thread)
-        result.AppendMessage(MARK)
-        return
-    if frame.GetFunction().GetStartAddress() != frame.GetPCAddress():
-        return
-    # What lies below the stack at this point was written by nobody yet.
-    places = [argument.GetLocation() or "" for argument in frame.GetVariables(True, False, False, True)]
-    if not any(place.startswith("0x") and int(place, 16) < frame.GetSP() for place in places):
-        return
-    target = debugger.GetSelectedTarget()
-    end = frame.GetLineEntry().GetEndAddress().GetLoadAddress(target)
-    start = frame.GetFunction().GetStartAddress().GetLoadAddress(target)
-    step_while(debugger, lambda: start <= thread.GetFrameAtIndex(0).GetPC() < end, thread)
-    result.AppendMessage(MARK)
-
-
-# Whether steps pass over Rust's libraries.
-LIBRARIES_ARE_LEFT = True
-# How often each thread was made to leave a library since its last step, and which frame called that in which line.
-LEFT = {}
-
-
-def step_from_library(thread, frame):
-    """The step that leaves Rust's libraries, and then the one that continues in the line that called them."""
-    left, place = LEFT.pop(thread.GetThreadID(), (0, None))
-    if left < MAX_LEFT and is_in_library(frame):
-        caller = next((frame for frame in thread if not is_in_library(frame)), frame)
-        LEFT[thread.GetThreadID()] = (left + 1, place_of(caller))
-        return "stepOut"
-    if not left or place_of(frame) != place:
-        return None
-    # What it comes to next is reported, unless that is a library's again.
-    LEFT[thread.GetThreadID()] = (left, None)
-    return "stepIn"
-
-
-def place_of(frame):
-    return frame.GetCFA(), frame.GetLineEntry().GetLine()
-
-
-def is_in_library(frame):
-    folder = frame.GetLineEntry().GetFileSpec().GetDirectory() or ""
-    return folder.startswith("/rustc/") or "/rustlib/src/rust/library/" in f"{folder}/"
-
-
-def step_while(debugger, is_early, thread):
-    debugger.SetAsync(False)
-    try:
-        for _ in range(MAX_PROLOGUE):
-            if not is_early():
-                break
-            thread.StepInstruction(True)
-    finally:
-        debugger.SetAsync(True)
-
-
-def is_future_unknown(frame):
-    """Whether an async function of Rust stands before its first statement and has yet to store where its variables are."""
-    given = frame.GetVariables(True, False, False, True)
-    future = given.GetValueAtIndex(0)
-    if future.GetName() or not (future.GetTypeName() or "").startswith("core::pin::Pin<") or "async_" not in future.GetTypeName():
-        return False
-    function = frame.GetFunction()
-    since = frame.GetPCAddress().GetFileAddress() - function.GetStartAddress().GetFileAddress() - function.GetPrologueByteSize()
-    pointer = future.GetNonSyntheticValue().GetChildAtIndex(0)
-    start, size = pointer.GetValueAsUnsigned(), pointer.GetType().GetPointeeType().GetByteSize()
-    own = (value for value in frame.GetVariables(False, True, False, True) if value.GetName() != "_task_context")
-    return 0 <= since < MAX_SPILL and any(not start <= value.GetLoadAddress() < start + size for value in own)
-
-
 def add_commands(run):
     """Adds the commands that are in this module."""
     run(f"script import {__name__}")
     import evaluator
     import own_breakpoints
+    import stepping
 
-    run("script import evaluator, own_breakpoints")
-    for function in (origin, watched, past_prologue, evaluator.evaluate, evaluator.assign, own_breakpoints.set_conditions, own_breakpoints.unreported):
+    run("script import evaluator, own_breakpoints, stepping")
+    for function in (origin, watched, stepping.past_prologue, evaluator.evaluate, evaluator.assign, own_breakpoints.set_conditions, own_breakpoints.unreported):
         name = function.__name__.replace("_", "-")
         run(f"command script add --overwrite --function {function.__module__}.{function.__name__} termbridge-{name}")
 
@@ -471,20 +384,32 @@ def quoted_bytes(data):
     return quoted(data.decode("utf-8", "surrogateescape"), '"')
 
 
-def float_text(value, width):
-    """The shortest decimal that means this number."""
+def float_text(value, width, rounding=ROUND_HALF_EVEN):
+    """The shortest decimal that means this number; of two that are as near, that which the language takes."""
     if value != value:
         return "NaN"
-    if value in (float("inf"), float("-inf")):
-        return "inf" if value > 0 else "-inf"
-    if width < 8:
-        value = next(short for short in (float(f"{value:.{digits}g}") for digits in range(1, 10)) if as_single(short) == value)
-    if value == 0 or 1e-4 <= abs(value) < 1e16:
-        text = format_plain(value)
+    sign, value = "-" if math.copysign(1, value) < 0 else "", abs(value)
+    if value == math.inf:
+        return f"{sign}inf"
+    return sign + (decimal_text(shortest(value, as_single if width < 8 else float, rounding)) if value else "0.0")
+
+
+def shortest(value, read, rounding):
+    """The decimal with the fewest digits that is read as a number. Below a power of two lies less room for it than above."""
+    exact = Decimal(value)
+    shorts = (Context(digits, way).plus(exact) for digits in range(1, 18) for way in (rounding, ROUND_CEILING))
+    return next(short for short in shorts if read(short) == value)
+
+
+def decimal_text(short):
+    """A positive decimal, with an exponent where it would be long."""
+    if Decimal("1e-4") <= short < Decimal("1e16"):
+        text = format(short, "f")
+        text = text.rstrip("0").rstrip(".") if "." in text else text
         return text if "." in text else f"{text}.0"
-    mantissa, exponent = repr(value).split("e") if "e" in repr(value) else f"{value:e}".split("e")
-    mantissa = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
-    return f"{mantissa}e{int(exponent)}"
+    digits, power = f"{short:e}".lower().split("e")
+    digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return f"{digits}e{int(power)}"
 
 
 # Bits of the whole mantissa and the exponent's offset of an x87 number.
@@ -511,22 +436,12 @@ def long_double_text(data):
             short = Decimal(f"{whole:.{digits - 1}e}")
             if exact - below < Fraction(short) < exact + room:
                 break
-        if Decimal("1e-4") <= short < Decimal("1e16"):
-            text = format(short, "f")
-            text = text.rstrip("0").rstrip(".") if "." in text else text
-            return sign + (text if "." in text else f"{text}.0")
-        digits, power = f"{short:e}".lower().split("e")
-        digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
-        return f"{sign}{digits}e{int(power)}"
+        return sign + decimal_text(short)
 
 
 def as_single(value):
     """A number with the precision of four bytes; none if it is too large for them."""
     try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
+        return struct.unpack("<f", struct.pack("<f", float(value)))[0]
     except OverflowError:
         return None
-
-
-def format_plain(value):
-    return format(Decimal(repr(value)), "f")

@@ -9,7 +9,7 @@ import importing
 import lldb
 from common import Elements, as_single, bytes_of, memory, pointee, unsigned
 from cpp_text import is_text, until_zero, zero_in
-from evaluator import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Sized, Unsigned, shown
+from reader import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Sized, Unsigned, shown
 from removed import reads_removed
 
 

@@ -9,12 +9,15 @@ import re
 import evaluator
 import lldb
 from common import MARK, Unreadable
-from evaluator import Failed, NotOurs, evaluated
+from evaluator import evaluated
+from reader import Failed, NotOurs
 
 # What stands before a value in a message: those that we write are known by it.
 VALUE_START = "\x1d"
 # What is inserted into a message.
 INSERTED = re.compile(r"\{([^}]*)\}")
+# What the compiler calls its functions for a program's start: what calls those of a file, and initialises its variables.
+START_UP = ("_GLOBAL__sub_", "__static_initialization_and_destruction_0")
 # By the numbers of breakpoints: condition, as it was given and as LLDB takes it, hits and message.
 CONDITIONS = {}
 # The numbers of the breakpoints that note which thread they stop.
@@ -40,6 +43,7 @@ def set_conditions(debugger, given, result, _session):
     for number, wanted in json.loads(given).items():
         point = target.FindBreakpointByID(int(number))
         CONDITIONS.pop(int(number), None)
+        leave_start_up(point)
         TRACKED.add(int(number))
         if wanted and (wanted["isOwn"] or evaluator.LANGUAGE.needs_own_evaluator(point, [wanted["condition"] or "", *INSERTED.findall(wanted["message"] or "")])):
             CONDITIONS[int(number)] = {**wanted, "left": (wanted["hits"] or 1) - 1}
@@ -50,6 +54,26 @@ def set_conditions(debugger, given, result, _session):
             # A message is lldb-dap's, and stops no thread.
             point.SetScriptCallbackFunction(f"{__name__}.is_met")
     result.AppendMessage(MARK)
+
+
+def leave_start_up(point):
+    """Disables what a breakpoint has in the functions that the compiler makes for a program's start, for which GCC names the last
+    line of the file. LLDB goes on from there to code of another line.
+    """
+    made = [location for location in point if function_of(location).startswith(START_UP)]
+    lines = {line_of(location) for location in point if not function_of(location).startswith(START_UP)}
+    for location in made:
+        if lines and (function_of(location).startswith(START_UP[0]) or line_of(location) not in lines):
+            location.SetEnabled(False)
+
+
+def function_of(location):
+    return (location.GetAddress().GetFunction().GetName() or "").removeprefix("::")
+
+
+def line_of(location):
+    entry = location.GetAddress().GetLineEntry()
+    return entry.GetFileSpec().fullpath, entry.GetLine()
 
 
 def is_met(frame, location, _session):

@@ -1,12 +1,17 @@
 """Values of Rust for the evaluator of expressions."""
 
+from decimal import ROUND_HALF_UP
+
 import lldb
 import rust_values as values
-from common import Elements, Text, Unreadable, memory, pointee, unsigned
-from evaluator import MAX_COMPARED, Char, Failed, Language, Name, Single, Sized, single
+from common import Elements, Text, Unreadable, float_text, memory, pointee, unsigned
+from reader import MAX_COMPARED, Char, Failed, Language, Name, Single, Sized, single
 from removed import reads_removed
+from rust_containers import elements_of, show_owned_string, vec_parts
 from rust_enums import Sizeless, fields_of, is_enum, variant_of
-from rust_names import length_of, pointed, size_of
+from rust_fields import field, first, number_in
+from rust_library import inside_owner
+from rust_names import length_of, plain_name, pointed, rust_name, size_of
 
 
 class Access(Language):
@@ -49,8 +54,8 @@ class Access(Language):
             target = kind.GetPointeeType()
             return pointee(value, unsigned(value), target) if size_of(target) else Sizeless(target)
         if (kind.GetName() or "").startswith(("alloc::rc::Rc<", "alloc::sync::Arc<")):
-            held = values.first(value, ("ptr", "pointer")).GetNonSyntheticValue()
-            return values.inside_owner(held) if held.GetType().IsPointerType() else None
+            held = first(value, ("ptr", "pointer")).GetNonSyntheticValue()
+            return inside_owner(held) if held.GetType().IsPointerType() else None
         return None
 
     def part(self, value, name):
@@ -86,7 +91,7 @@ class Access(Language):
             pointer, length = value.GetChildAtIndex(0), unsigned(value.GetChildAtIndex(1))
             return length, values.elements_at(value, unsigned(pointer), pointer.GetType().GetPointeeType(), length), False
         try:
-            count, elements = values.elements_of(value)
+            count, elements = elements_of(value)
         except Unreadable as why:
             if str(why).endswith(" is not known"):
                 return None
@@ -100,10 +105,10 @@ class Access(Language):
         name = value.GetType().GetCanonicalType().GetName() or ""
         if fields_of(value.GetType().GetCanonicalType()) == ["data_ptr", "length"] and pointed(name) in values.TEXTS:
             address, length = unsigned(value.GetChildAtIndex(0)), unsigned(value.GetChildAtIndex(1))
-        elif values.SPECIAL.get(name) is values.show_owned_string:
+        elif values.SPECIAL.get(name) is show_owned_string:
             while value.GetNumChildren() == 1:
                 value = value.GetChildAtIndex(0).GetNonSyntheticValue()
-            address, length = values.vec_parts(value)
+            address, length = vec_parts(value)
         else:
             return None
         if length > MAX_COMPARED:
@@ -117,12 +122,12 @@ class Access(Language):
         """Where a text is, how many bytes there are for it, and where its length is."""
         value = self.followed(value)
         name = value.GetType().GetCanonicalType().GetName() or ""
-        if values.SPECIAL.get(name) is not values.show_owned_string:
-            raise Failed(f"a {values.plain_name(name)} does not own its text" if self.text(value) is not None else "it is not a text")
+        if values.SPECIAL.get(name) is not show_owned_string:
+            raise Failed(f"a {plain_name(name)} does not own its text" if self.text(value) is not None else "it is not a text")
         while value.GetNumChildren() == 1:
             value = value.GetChildAtIndex(0).GetNonSyntheticValue()
-        capacity = values.first(value, ("buf", "inner", "cap"), ("buf", "cap"))
-        return values.vec_parts(value)[0], values.number_in(capacity), values.field(value, "len")
+        capacity = first(value, ("buf", "inner", "cap"), ("buf", "cap"))
+        return vec_parts(value)[0], number_in(capacity), field(value, "len")
 
     def scalar(self, value):
         """What can be compared: a number, a text, a character, a variant without fields."""
@@ -143,7 +148,7 @@ class Access(Language):
             name.has_fields = bool(fields_of(inner.kind if isinstance(inner, Sizeless) else inner.GetType()))
             return name
         if kind.GetTypeClass() not in (lldb.eTypeClassBuiltin, lldb.eTypeClassEnumeration):
-            raise Failed(f"{values.plain_name(kind.GetName())} cannot be compared")
+            raise Failed(f"{plain_name(kind.GetName())} cannot be compared")
         shown = self.shown(value)
         if kind.GetTypeClass() == lldb.eTypeClassEnumeration:
             return Name(shown)
@@ -187,10 +192,13 @@ class Access(Language):
 
     def type_of(self, value):
         if isinstance(value, (Sizeless, lldb.SBValue)):
-            return values.rust_name(value.kind if isinstance(value, Sizeless) else value.GetType())
+            return rust_name(value.kind if isinstance(value, Sizeless) else value.GetType())
         return super().type_of(value)
 
     def shown(self, value):
         text = Text()
         values.show(value, text, 0)
         return str(text)
+
+    def float_text(self, value):
+        return float_text(value, 8, ROUND_HALF_UP)

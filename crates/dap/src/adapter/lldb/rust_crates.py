@@ -3,11 +3,14 @@
 A version that is laid out in another way shows its fields.
 """
 
+import rust_containers
 import rust_values as values
 from common import MAX_STRING, Unreadable, checked, memory, show_list, show_string
+from rust_containers import elements_of, hashed
 from rust_enums import fields_of, is_enum, part_of, variant_of
+from rust_fields import OtherLayout, field, number, number_in, type_argument
 from rust_names import length_of, plain_name, size_of
-from rust_values import OtherLayout, elements_at, elements_of, field, hashed, number, number_in, show, type_argument
+from rust_values import elements_at, show
 
 
 def small_vec(value):
@@ -142,5 +145,5 @@ SPECIAL["serde_json::number::Number"] = show_number
 
 def add_to_values():
     """Lets the formatters of the standard library's types know these."""
-    values.CONTAINERS.update(CONTAINERS)
+    rust_containers.CONTAINERS.update(CONTAINERS)
     values.SPECIAL.update({name: or_fields(render) for name, render in SPECIAL.items()})

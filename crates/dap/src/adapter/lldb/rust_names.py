@@ -71,8 +71,9 @@ def rust_name(kind, depth=0):
         element = rust_name(kind.GetArrayElementType(), depth + 1)
         # What is no argument of a type has a length.
         return f"[{element}]" if depth and is_slice(kind) else f"[{element}; {length_of(kind)}]"
-    if kind.IsPointerType() and not kind.GetPointeeType().IsFunctionType():
-        return f"{rust_name(kind.GetPointeeType(), depth + 1)}*"
+    if kind.IsPointerType():
+        target = kind.GetPointeeType()
+        return function_name(target, depth + 1) if target.IsFunctionType() else f"{rust_name(target, depth + 1)}*"
     if kind.GetNumberOfTemplateArguments() == 0 or "<" not in name:
         return BASIC.get(kind.GetBasicType(), name)
     if re.match(OWNERS, name):
@@ -82,6 +83,12 @@ def rust_name(kind, depth=0):
             return f"{name.split('<', 1)[0]}<{owned_name(held)}>"
     given = (rust_name(kind.GetTemplateArgumentType(index), depth + 1) for index in range(kind.GetNumberOfTemplateArguments()))
     return f"{name.split('<', 1)[0]}<{', '.join(argument for argument in given if argument not in USUAL)}>"
+
+
+def function_name(kind, depth):
+    given, result = kind.GetFunctionArgumentTypes(), rust_name(kind.GetFunctionReturnType(), depth)
+    names = (rust_name(given.GetTypeAtIndex(index), depth) for index in range(given.GetSize()))
+    return f"fn({', '.join(names)}){'' if result == '()' else f' -> {result}'}"
 
 
 def short_name(kind):

@@ -18,6 +18,11 @@ fn keys_are_written_as_values() {
         ("**string", "**\"a\"", "&&\"a\""),
         ("interface {}", "interface {}(main.Point) {X: 1, Y: 2}", "main.Point{X: 1, Y: 2}"),
         ("interface {}", "interface {}(string) \"x\"", "\"x\""),
+        (
+            "interface {}",
+            "interface {}(main.Pair[int,a.org/b.T]) {Key: 1, Val: 2}",
+            "main.Pair[int,b.T]{Key: 1, Val: 2}",
+        ),
         ("interface {}", "interface {} nil", "nil"),
         ("*main.Point", "*(*main.Point)(0xc00001e0f0)", "&{…}"),
         ("complex128", "(0 + 1i)", "(?+1i)"),
@@ -33,6 +38,8 @@ fn a_nil_in_an_interface_has_its_type() {
         ("[]int", "[]int len: 0, cap: 0, nil", "[]int(nil)"),
         ("map[string]int", "map[string]int nil", "map[string]int(nil)"),
         ("func()", "nil", "(func())(nil)"),
+        ("*example.org/a-b/v2/cart.T", "*example.org/a-b/v2/cart.T nil", "(*cart.T)(nil)"),
+        ("<-chan gopkg.in/yaml%2ev3.Node", "nil", "(<-chan yaml.v3.Node)(nil)"),
     ] {
         let evaluate_name = Some("shape.(data)".to_owned());
         let (name, kind, value) = (".".to_owned(), Some(kind.to_owned()), value.to_owned());
