@@ -144,7 +144,7 @@ impl Bridge {
         caller: &Caller,
         launch: Launch,
     ) -> Result<Launch, BridgeError> {
-        let mut launch = of_caller(caller, launch);
+        let mut launch = of_caller(&self.shared.settings, caller, launch);
         let cwd = launch.directory();
         if self.shared.guard.limits_directories(&cwd, caller) {
             launch = launch.cwd(directories::resolved(cwd).await?);
@@ -157,7 +157,10 @@ impl Bridge {
 
     /// Whether a program may be launched. Looks at files: async code calls [`Self::allowed_launch`].
     pub fn check_launch(&self, caller: &Caller, launch: &Launch) -> Result<(), BridgeError> {
-        let (guard, cwd) = (&self.shared.guard, of_caller(caller, launch.clone()).directory());
+        let (guard, cwd) = (
+            &self.shared.guard,
+            of_caller(&self.shared.settings, caller, launch.clone()).directory(),
+        );
         check_variables(launch.variables())?;
         guard.program(&launch.words(), &cwd, caller)?;
         let dialect = Dialect::of(&launch.words()[0]);
@@ -258,7 +261,7 @@ impl Bridge {
         caller: &Caller,
         launch: Launch,
     ) -> Result<Arc<dyn ScreenSession>, BridgeError> {
-        let launch = of_caller(caller, launch).owner(caller.owner());
+        let launch = of_caller(&self.shared.settings, caller, launch).owner(caller.owner());
         let limits = RoomLimits::of(&self.shared.guard, caller, &launch.directory());
         limits.check(self.backends(), caller).await?;
         let launch = launch.limits(limits.sessions);
@@ -451,11 +454,9 @@ fn check_access(caller: &Caller, id: &SessionId, owner: &Owner) -> Result<(), Br
     }
 }
 
-/// A launch from the caller's directory and with its variables, where it brings them.
-fn of_caller(caller: &Caller, mut launch: Launch) -> Launch {
-    if let Some(workspace) = caller.workspace() {
-        launch = launch.relative_to(workspace);
-    }
+/// A launch from the caller's directory, or else from the server's, and with the caller's variables where it brings them.
+fn of_caller(settings: &BridgeSettings, caller: &Caller, launch: Launch) -> Launch {
+    let launch = launch.relative_to(settings.start_folder(caller));
     match caller.environment() {
         Some(environment) => launch.base_environment(Arc::clone(environment)),
         None => launch,

@@ -278,7 +278,8 @@ impl Config {
                 arguments.chosen.exclude_tools.or(file.exclude_tools),
             )?
         };
-        let bridge = bridge_settings(arguments.shell, file.commands)?;
+        let workspace = offer.debug.workspace.clone();
+        let bridge = bridge_settings(arguments.shell, workspace, file.commands)?;
         let log = LogConfig {
             level: arguments.log.log_level.or(file.log_level).unwrap_or_else(|| "info".into()),
             format: arguments.log.log_format.or(file.log_format).unwrap_or(LogFormat::Text),
@@ -313,7 +314,11 @@ impl Config {
     }
 }
 
-fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSettings> {
+fn bridge_settings(
+    shell: Option<String>,
+    workspace: PathBuf,
+    commands: Commands,
+) -> Result<BridgeSettings> {
     let users =
         std::env::var("SHELL").ok().filter(|shell| is_shell(shell) && Path::new(shell).is_file());
     let chosen = shell.or(commands.shell);
@@ -324,10 +329,9 @@ fn bridge_settings(shell: Option<String>, commands: Commands) -> Result<BridgeSe
     let is_there = |shell: &&str| Environment::of_process().find_program(shell).is_some();
     let usual = || ["bash", "sh"].into_iter().find(is_there).unwrap_or("bash").to_owned();
     let shell = chosen.or(users).unwrap_or_else(usual);
-    let cwd = std::env::current_dir().context("the working directory cannot be used")?;
     let home = home().unwrap_or_else(|| PathBuf::from("/"));
     let pager = commands.pager.as_deref().unwrap_or("cat");
-    let mut settings = BridgeSettings::new(shell, cwd, home).pager(pager);
+    let mut settings = BridgeSettings::new(shell, workspace, home).pager(pager);
     settings.env.extend(commands.env);
     settings.keep_shell_history = commands.keep_shell_history;
     Ok(settings)

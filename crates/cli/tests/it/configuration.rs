@@ -299,3 +299,35 @@ fn every_command_has_a_man_page() {
     let (code, _, refused) = run(&environment, &["man", &inside]);
     assert!(code == Some(1) && refused.contains("cannot write the man pages"), "{refused}");
 }
+
+#[test]
+fn sessions_and_relative_paths_start_in_the_workspace() {
+    let environment = TestEnvironment::new();
+    environment.write("project/sub/file", "");
+    let project = environment.path().join("project").canonicalize().expect("a folder");
+    let folder = project.display().to_string();
+    let of_file = format!("workspace = {folder:?}\n");
+    let table: [(&str, Option<&str>, &[&str]); 3] = [
+        (&of_file, None, &[]),
+        ("", Some(&folder), &[]),
+        ("workspace = \"/\"\n", Some("/"), &["--workspace", "project"]),
+    ];
+    for (file, variable, flags) in table {
+        environment.write(".config/termbridge/config.toml", file);
+        let mut command = environment.command(TERMBRIDGE);
+        command.current_dir(environment.path()).arg("mcp").args(flags);
+        command.envs(variable.map(|folder| ("TERMBRIDGE_WORKSPACE", folder)));
+        let mut client = Client::start(&mut command).expect("starts");
+        client.initialize(PROTOCOL).expect("shakes hands");
+        for (arguments, expected) in [
+            (json!({"command": "pwd"}), folder.clone()),
+            (json!({"command": "pwd", "cwd": "sub"}), format!("{folder}/sub")),
+        ] {
+            let answer = client.call("execute_command", arguments).expect("answers");
+            assert_eq!(answer.structured["output"], format!("{expected}\n"), "{flags:?}");
+        }
+        let arguments = json!({"command": "pwd", "wait": {"exit": true}});
+        let answer = client.call("launch_app", arguments).expect("answers");
+        assert!(answer.text.contains(&folder), "{flags:?}: {}", answer.text);
+    }
+}
