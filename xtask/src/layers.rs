@@ -58,9 +58,7 @@ const INTERNAL: [(&str, &[&str]); 18] = [
 ];
 
 /// Crates of others that only some of ours know, by name or by the beginning of it (`*`).
-const EXTERNAL: [(&str, &[&str]); 16] = [
-    ("alacritty_terminal", &["termbridge-vt"]),
-    ("vte", &["termbridge-vt"]),
+const EXTERNAL: [(&str, &[&str]); 14] = [
     ("libc", &["termbridge-pty"]),
     // The debugger's process groups, the editor's watches and the flags of an open are safe calls.
     (

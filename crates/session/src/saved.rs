@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use termbridge_pty::{ExitStatus, path_from_bytes, path_to_bytes};
 use termbridge_shell::{CommandSetup, Shell, StartUpFiles};
-use termbridge_vt::{Dump, Size};
+use termbridge_vt::Size;
 use tokio::time::Instant;
 
 use crate::command::CommandState;
@@ -297,34 +297,6 @@ pub(crate) enum SavedCommandState {
     Incomplete,
     NotTaken,
     Replaced(String),
-}
-
-/// A terminal's screens and modes.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct SavedDump {
-    size: (u16, u16),
-    stream: ByteBuf,
-    state: ByteBuf,
-}
-
-impl From<Dump> for SavedDump {
-    fn from(dump: Dump) -> Self {
-        Self {
-            size: save_size(dump.size),
-            stream: ByteBuf::from(dump.stream),
-            state: ByteBuf::from(dump.state),
-        }
-    }
-}
-
-impl From<SavedDump> for Dump {
-    fn from(saved: SavedDump) -> Self {
-        Self {
-            size: load_size(saved.size),
-            stream: saved.stream.into_vec(),
-            state: saved.state.into_vec(),
-        }
-    }
 }
 
 /// Writes a record. Its types can always be written.

@@ -34,7 +34,7 @@ impl Scrollback {
         let history = terminal.history_len();
         let total_lines = history + used;
         let first = total_lines.saturating_sub(lines);
-        let old = (first..history).filter_map(|index| terminal.history_row(index));
+        let old = terminal.history_rows(first);
         let visible = screen.rows.into_iter().take(used).skip(first.saturating_sub(history));
         let mut text = String::new();
         for row in old.chain(visible) {
@@ -64,7 +64,7 @@ impl Page {
     pub fn of(terminal: &Terminal, most: usize) -> Self {
         let lines_above = terminal.history_len();
         let first = lines_above.saturating_sub(most);
-        let above = (first..lines_above).filter_map(|index| terminal.history_row(index)).collect();
+        let above = terminal.history_rows(first).collect();
         let is_full = terminal.history_is_full();
         Self { above, lines_above, is_full, screen: terminal.screen() }
     }

@@ -442,7 +442,6 @@ impl SessionTask {
         self.give_up_parked(now);
         self.settle_prompt(now);
         self.check_idle(now);
-        self.free_when_quiet(now);
         self.type_lines(now);
         self.judge_waits(now);
         self.settle_driver(now);
@@ -467,7 +466,7 @@ impl SessionTask {
         let look = self.look_deadline(Instant::now());
         let keep = self.keep_deadline();
         let notice = self.notice_deadline();
-        let shown = [resize, look, keep, notice, self.driver_deadline(), self.quiet_deadline()];
+        let shown = [resize, look, keep, notice, self.driver_deadline()];
         [update, last_output, idle, removal, waits, lines, pace, parked, prompt]
             .into_iter()
             .chain(shown)

@@ -8,11 +8,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use crate::codec::{DumpError, Reader, Writer};
-use crate::emulator::MAX_ROWS;
+use serde::{Deserialize, Serialize};
 
 /// A moment of the screen's content; larger is later.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
 pub struct Seq(pub u64);
 
 impl fmt::Display for Seq {
@@ -36,7 +37,7 @@ impl From<Seq> for Since {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Changes {
     seq: Seq,
     /// Hash of what is not in a row: cursor, title, size, which screen.
@@ -50,7 +51,7 @@ pub(crate) struct Changes {
 }
 
 /// The rows of a screen.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Rows {
     /// Per row: hash of its content and when that was first seen, there or further down.
     rows: Vec<(u64, Seq)>,
@@ -78,7 +79,7 @@ pub(crate) struct Frame {
 impl Changes {
     /// Compares with the last look and returns the current `Seq`.
     pub(crate) fn look(&mut self, frame: Frame, rows: impl ExactSizeIterator<Item = u64>) -> Seq {
-        let next = Seq(self.seq.0 + 1);
+        let next = Seq(self.seq.0.saturating_add(1));
         let mut changed = frame.hash != self.frame || rows.len() != self.shown.rows.len();
         self.frame = frame.hash;
         if frame.is_alternate != self.is_alternate {
@@ -164,64 +165,6 @@ impl Rows {
         let is_all = fresh.len() == self.rows.len();
         let tells = !is_all || scrolled > self.rows.len() as u64;
         (fresh, if tells { scrolled } else { 0 })
-    }
-}
-
-/// Latest `Seq` that is restored: there is room to count on from it.
-const MAX_SEQ: u64 = u64::MAX / 2;
-
-fn read_seq(reader: &mut Reader<'_>) -> Result<Seq, DumpError> {
-    reader
-        .number()
-        .and_then(|seq| if seq <= MAX_SEQ { Ok(Seq(seq)) } else { Err(DumpError::Damaged) })
-}
-
-impl Changes {
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.number(self.seq.0);
-        writer.fixed(self.frame);
-        self.shown.write(writer);
-        self.hidden.write(writer);
-        writer.flag(self.is_alternate);
-        writer.option(self.came_back, |writer, seq| writer.number(seq.0));
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
-        Ok(Self {
-            seq: read_seq(reader)?,
-            frame: reader.fixed()?,
-            shown: Rows::read(reader)?,
-            hidden: Rows::read(reader)?,
-            is_alternate: reader.flag()?,
-            came_back: reader.option(read_seq)?,
-        })
-    }
-}
-
-impl Rows {
-    fn write(&self, writer: &mut Writer) {
-        writer.list(self.rows.iter(), |writer, (hash, seq)| {
-            writer.fixed(*hash);
-            writer.number(seq.0);
-        });
-        writer.number(self.lines_above);
-        writer.list(self.scrolls.iter(), |writer, (seq, by)| {
-            writer.number(seq.0);
-            writer.number(*by);
-        });
-        writer.option(self.forgotten, |writer, seq| writer.number(seq.0));
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
-        let rows = reader.list(|reader| Ok((reader.fixed()?, read_seq(reader)?)))?;
-        let lines_above = reader.number()?;
-        let by = |reader: &mut Reader<'_>| reader.size_up_to(u32::MAX as usize);
-        let scrolls = reader.list(|reader| Ok((read_seq(reader)?, by(reader)? as u64)))?;
-        if rows.len() > usize::from(MAX_ROWS) || scrolls.len() > MAX_SCROLLS {
-            return Err(DumpError::Damaged);
-        }
-        let forgotten = reader.option(read_seq)?;
-        Ok(Self { rows, lines_above, scrolls: scrolls.into(), forgotten })
     }
 }
 

@@ -6,7 +6,8 @@
 
 use std::collections::VecDeque;
 
-use crate::codec::{DumpError, Reader, Writer};
+use serde::{Deserialize, Serialize};
+
 use crate::screen::Screen;
 use crate::search::{CellRange, is_full};
 
@@ -16,7 +17,7 @@ const MAX_ENTERED: usize = 32;
 const MAX_SHOWN: usize = 16 * 1024;
 
 /// Lines whose output has begun, each with its text at that time. A line counts as an echo only while it shows that text.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EnteredLines(VecDeque<(CommandLine, String)>);
 
 impl EnteredLines {
@@ -28,21 +29,6 @@ impl EnteredLines {
             self.0.pop_front();
         }
         self.0.push_back((line, shown));
-    }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.list(self.0.iter(), |writer, (line, shown)| {
-            line.write(writer);
-            writer.text(shown);
-        });
-    }
-
-    /// Reads lines of which each begins and ends in one of `lines` lines at most.
-    pub(crate) fn read(reader: &mut Reader<'_>, lines: usize) -> Result<Self, DumpError> {
-        let mut entered = Self::default();
-        let read = reader.list(|reader| Ok((CommandLine::read(reader, lines)?, reader.text()?)))?;
-        read.into_iter().for_each(|(line, shown)| entered.push(line, shown));
-        Ok(entered)
     }
 
     /// The cells of all that are visible.
@@ -68,7 +54,7 @@ pub(crate) fn screen_size(screen: &Screen) -> (usize, usize) {
 }
 
 /// The line that was edited last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CommandLine {
     start: (usize, usize),
     /// Where the output begins; `None` while the line is edited.
@@ -122,21 +108,5 @@ impl CommandLine {
                 CellRange::new(index, from.min(row.cells.len()), row.cells.len())
             })
             .collect()
-    }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        let place = |writer: &mut Writer, (line, col): (usize, usize)| {
-            writer.size(line);
-            writer.size(col);
-        };
-        place(writer, self.start);
-        writer.option(self.end, place);
-        writer.flag(self.given);
-    }
-
-    /// Reads a place in one of `lines` lines at most.
-    pub(crate) fn read(reader: &mut Reader<'_>, lines: usize) -> Result<Self, DumpError> {
-        let place = |reader: &mut Reader<'_>| Ok((reader.size_up_to(lines)?, reader.size()?));
-        Ok(Self { start: place(reader)?, end: reader.option(place)?, given: reader.flag()? })
     }
 }

@@ -5,51 +5,48 @@
 //! bytes a program expects under the modes it has set.
 //!
 //! ```text
-//! program's bytes ─► scanner ─┬─► emulator (alacritty_terminal) ─► Screen ─► format::*
-//!                             └─► queries and marks that the emulator leaves out
+//! program's bytes ─► parser ─► terminal ─► grid ─► row ─┬─► Screen ─► format::*
+//!                                  │                     └─► history (what scrolled off), a command's text
+//!                                  └─► replies, events
 //! key names ─► input ─► bytes for the program
 //! ```
 //!
-//! What is deliberately absent: clocks, files, processes, threads. No type of the emulator crate
-//! appears in the public interface. Malformed input is data, never an error and never a panic.
+//! What is deliberately absent: clocks, files, processes, threads. Malformed input is data, never an error and never a
+//! panic.
 
+mod cell;
 mod changes;
-mod clean;
-mod codec;
+mod clusters;
 mod command_line;
-mod convert;
-mod emulator;
 mod event;
 pub mod format;
+mod grid;
 mod highlights;
+mod history;
 pub mod input;
-mod listener;
-mod modes;
-mod portion;
-mod queries;
-mod scanner;
+mod packed;
+mod parser;
+mod row;
 mod screen;
 mod search;
-mod sgr;
+mod size;
 mod style;
+mod tables;
+mod terminal;
+mod text;
 mod viewed;
 
 pub use changes::{Seq, Since};
-pub use clean::CleanOutput;
-pub use codec::DumpError;
-pub use emulator::{Dump, MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Options, Size, Terminal};
 pub use event::{Event, Mark, Tapped};
 pub use highlights::Highlight;
 pub use screen::{Cell, CellWidth, Cursor, CursorShape, PartOrigin, Row, Screen};
 pub use search::{Found, Haystack};
+pub use size::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Size};
 pub use style::{Attributes, Color, Palette, Style};
+pub use terminal::{CleanOutput, Dump, Options, PersistedError, Terminal};
 pub use viewed::QueryFilter;
 
-#[cfg(test)]
-mod emulator_tests;
 #[cfg(test)]
 mod format_tests;
 #[cfg(test)]
 mod highlights_tests;
-#[cfg(test)]
-mod properties;

@@ -1,6 +1,8 @@
 //! What a terminal shows, as plain data: an owned copy that outlives the next byte.
 
-use crate::emulator::Size;
+use serde::{Deserialize, Serialize};
+
+use crate::size::Size;
 use crate::style::Style;
 
 /// How many columns a cell takes.
@@ -97,7 +99,7 @@ fn same_run(a: &Cell, b: &Cell) -> bool {
 }
 
 /// Shape of the cursor as DECSCUSR sets it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum CursorShape {
     /// A filled cell.
     #[default]

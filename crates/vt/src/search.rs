@@ -4,7 +4,8 @@
 //! one, each byte traceable to its cell. The cells of an echo are replaced by NUL, which no pattern
 //! of a user matches by accident.
 
-use crate::codec::{DumpError, Reader, Writer};
+use serde::{Deserialize, Serialize};
+
 use crate::screen::{CellWidth, Row, Screen};
 
 /// The visible text, with the way back from an offset to a cell.
@@ -145,7 +146,7 @@ const NOWHERE: usize = usize::MAX;
 const MAX_TYPINGS: usize = 16;
 
 /// The inputs that may have an echo on the screen, the latest last.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Typings(Vec<Typing>);
 
 impl Typings {
@@ -213,22 +214,13 @@ impl Typings {
         }
         echo
     }
-
-    pub(crate) fn write(&self, writer: &mut Writer) {
-        writer.list(self.0.iter(), |writer, typing| typing.write(writer));
-    }
-
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
-        let typings = reader.list(Typing::read)?;
-        if typings.len() > MAX_TYPINGS { Err(DumpError::Damaged) } else { Ok(Self(typings)) }
-    }
 }
 
 /// What was typed and where the cursor stood when it began.
 ///
 /// The first line is looked for at that place, later lines below it. A program that shows typed text
 /// as its own content (an editor on the alternate screen) is not an echo and not handled here.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Typing {
     /// Row, counted with all lines that have scrolled off above it; [`NOWHERE`] on the alternate screen.
     line: usize,
@@ -417,35 +409,6 @@ impl Typing {
             start = 0;
         }
         row_index
-    }
-}
-
-impl Typing {
-    fn write(&self, writer: &mut Writer) {
-        writer.size(self.line);
-        writer.flag(self.exact);
-        writer.size(self.col);
-        writer.text(&self.prompt);
-        writer.option(self.earlier_prompt.as_ref(), |writer, (col, prompt)| {
-            writer.size(*col);
-            writer.text(prompt);
-        });
-        writer.list(self.lines.iter(), |writer, line| writer.text(line));
-        writer.flag(self.edited);
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, DumpError> {
-        let typing = Self {
-            line: reader.size()?,
-            exact: reader.flag()?,
-            col: reader.size()?,
-            prompt: reader.text()?,
-            earlier_prompt: reader.option(|reader| Ok((reader.size()?, reader.text()?)))?,
-            lines: reader.list(Reader::text)?,
-            edited: reader.flag()?,
-        };
-        // There is always the line that is being typed.
-        if typing.lines.is_empty() { Err(DumpError::Damaged) } else { Ok(typing) }
     }
 }
 

@@ -1,10 +1,11 @@
 //! Colours and attributes of a cell, in the vocabulary of ECMA-48 and xterm.
 
 use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
 
 bitflags! {
     /// How a cell is drawn, beside its colours.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
     pub struct Attributes: u16 {
         /// SGR 1.
         const BOLD = 1;
@@ -66,7 +67,7 @@ const NAMES: [(Attributes, &str, &str); 12] = [
 ];
 
 /// A colour as the program named it; what it looks like is the [`Palette`]'s matter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub enum Color {
     /// The terminal's own foreground or background.
     #[default]
@@ -112,7 +113,7 @@ impl Color {
 }
 
 /// Everything that decides how a cell is drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Style {
     /// Foreground as set, before inversion.
     pub fg: Color,

@@ -4,13 +4,14 @@
 //!
 //! Needs Node and `tests/xterm/node_modules`: `scripts/setup-tests` installs them.
 
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::Path;
-use std::process::{Command, Stdio};
+#[path = "common/xterm.rs"]
+mod xterm;
 
-use serde_json::{Value, json};
+use std::fmt::Write as _;
+
 use termbridge_vt::{Options, Row, Size, Terminal};
+
+use crate::xterm::{Request, Shown, Xterm};
 
 const SIZE: Size = Size { cols: 20, rows: 6 };
 
@@ -52,43 +53,6 @@ const OUTPUT: &[(&str, &str)] = &[
     ("line\r\n\x1b[H\x1b[2Kx\x1b[99;99H", "end\r\nof"),
 ];
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
-}
-
-/// What xterm.js shows after each feed, for each list of feeds.
-fn xterm(lists: &[Vec<&[u8]>]) -> Vec<Value> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/xterm");
-    assert!(folder.join("node_modules").is_dir(), "xterm.js is missing: run scripts/setup-tests");
-    let mut node = Command::new("node")
-        .arg(folder.join("show.mjs"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("node can be run");
-    let mut input = node.stdin.take().expect("a pipe");
-    let mut lines = String::new();
-    for feeds in lists {
-        let feeds: Vec<String> = feeds.iter().map(|bytes| hex(bytes)).collect();
-        let line = json!({ "cols": SIZE.cols, "rows": SIZE.rows, "feeds": feeds });
-        let _ = writeln!(lines, "{line}");
-    }
-    let writer = std::thread::spawn(move || input.write_all(lines.as_bytes()));
-    let output = node.wait_with_output().expect("node ends");
-    writer.join().expect("the writer ends").expect("node reads all");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
-}
-
-fn text(row: &Value) -> String {
-    let cells = row["cells"].as_array().expect("cells").iter();
-    let text: String = cells.map(|cell| cell[0].as_str().unwrap_or_default()).collect();
-    text.trim_end().to_owned()
-}
-
 #[test]
 fn xterm_js_shows_the_same_from_a_dump() {
     let dumps: Vec<(Terminal, Vec<u8>)> = OUTPUT
@@ -100,41 +64,46 @@ fn xterm_js_shows_the_same_from_a_dump() {
             (terminal, stream)
         })
         .collect();
-    let lists: Vec<Vec<&[u8]>> = OUTPUT
+    let request = |feeds: [&[u8]; 2]| Request {
+        size: SIZE,
+        scrollback: 1000,
+        feeds: feeds.map(<[u8]>::to_vec).to_vec(),
+        last: false,
+    };
+    let requests: Vec<Request> = OUTPUT
         .iter()
         .zip(&dumps)
         .flat_map(|((before, after), (_, dump))| {
-            [vec![before.as_bytes(), after.as_bytes()], vec![dump.as_slice(), after.as_bytes()]]
+            let after = after.as_bytes();
+            [request([before.as_bytes(), after]), request([dump.as_slice(), after])]
         })
         .collect();
-    let shown = xterm(&lists);
-    assert_eq!(shown.len(), lists.len());
+    let shown: Vec<Vec<Shown>> = Xterm::start()
+        .show(&requests)
+        .into_iter()
+        .map(|shown| shown.expect("xterm.js throws no error"))
+        .collect();
     let mut failures = String::new();
     for ((output, (terminal, dump)), pair) in OUTPUT.iter().zip(&dumps).zip(shown.chunks(2)) {
         let (printed, replayed) = (&pair[0], &pair[1]);
-        let rows = replayed[0]["rows"].as_array().expect("rows");
         let history = (0..terminal.history_len()).filter_map(|row| terminal.history_row(row));
         let ours: Vec<String> =
             history.chain(terminal.screen().rows).map(|row: Row| row.text()).collect();
-        let theirs: Vec<String> = rows.iter().map(text).collect();
+        let rows = replayed[0].history.iter().chain(&replayed[0].screen);
+        let theirs: Vec<String> = rows.map(Row::text).collect();
         if ours != theirs {
             let _ = writeln!(failures, "{output:?}: ours {ours:?}, xterm.js {theirs:?}");
         }
-        for (moment, (printed, replayed)) in std::iter::zip(
-            printed.as_array().expect("a list"),
-            replayed.as_array().expect("a list"),
-        )
-        .enumerate()
-        {
-            for what in ["rows", "cursor", "alternate", "modes", "mouse"] {
-                if printed[what] != replayed[what] {
-                    let dump = dump.escape_ascii();
-                    let _ = writeln!(
-                        failures,
-                        "{output:?}, {what} at {moment}:\n  {}\n  {}\n  {dump}",
-                        printed[what], replayed[what]
-                    );
-                }
+        for (moment, (printed, replayed)) in printed.iter().zip(replayed).enumerate() {
+            // What a dump asks is not what the program asked.
+            let [printed, replayed] =
+                [printed, replayed].map(|shown| Shown { replies: Vec::new(), ..shown.clone() });
+            if printed != replayed {
+                let dump = dump.escape_ascii();
+                let _ = writeln!(
+                    failures,
+                    "{output:?}, at {moment}:\n  {printed:?}\n  {replayed:?}\n  {dump}"
+                );
             }
         }
     }

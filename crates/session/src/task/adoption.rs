@@ -19,9 +19,7 @@ use super::{SessionTask, Ties, new_terminal};
 use crate::id::SessionId;
 use crate::info::Ended;
 use crate::launch::Launch;
-use crate::saved::{
-    self, SavedDump, SavedOrigin, SavedSession, SavedState, Unreadable, load_size, load_time,
-};
+use crate::saved::{self, SavedOrigin, SavedSession, SavedState, Unreadable, load_size, load_time};
 use crate::settings::Settings;
 use crate::turns::Turns;
 
@@ -79,14 +77,11 @@ pub(crate) fn restore_terminal(
 ) -> (u64, Terminal) {
     let options = Options { scrollback_lines: settings.scrollback_lines, ..Options::default() };
     let dump = journal.load(Checkpoint::Big).filter(|(at, _)| *at <= heritage.position);
-    let restored = dump.and_then(|(at, bytes)| {
-        let dump: SavedDump = saved::decode(&bytes).ok()?;
-        match Terminal::restore(&dump.into(), options) {
-            Ok(terminal) => Some((at, terminal)),
-            Err(error) => {
-                tracing::warn!(session = %heritage.id, %error, "the screens cannot be restored");
-                None
-            }
+    let restored = dump.and_then(|(at, bytes)| match Terminal::from_bytes(&bytes, options) {
+        Ok(terminal) => Some((at, terminal)),
+        Err(error) => {
+            tracing::warn!(session = %heritage.id, %error, "the screens cannot be restored");
+            None
         }
     });
     let (dumped, mut terminal) =

@@ -155,7 +155,7 @@ impl SessionTask {
     fn dump(&mut self) {
         self.save();
         let position = self.fed();
-        let dump = saved::encode(&saved::SavedDump::from(self.terminal.dump()));
+        let dump = self.terminal.to_bytes();
         let Some(keeping) = &mut self.keeping else { return };
         keeping.is_stale = false;
         // If it cannot be stored, it is not tried again at once: what is lost is the scrollback, and only if this

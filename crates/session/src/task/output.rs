@@ -1,7 +1,6 @@
 //! From the program to the terminal.
 
 use std::io;
-use std::time::Duration;
 
 use termbridge_vt::{Event, Mark};
 use tokio::time::Instant;
@@ -11,9 +10,6 @@ use crate::memory;
 
 /// Change of the estimate between two reports to the memory budget.
 const REPORT_BYTES: usize = 512 * 1024;
-
-/// Time without output after which spare memory is freed. Allocating it again takes about a millisecond.
-const QUIET_TIME: Duration = Duration::from_secs(10);
 
 /// Reads of output that is dropped: more than the system's buffers hold.
 const MAX_DROPPED_READS: usize = 64;
@@ -103,9 +99,7 @@ impl SessionTask {
         self.last_output = Instant::now();
         self.last_active = std::time::SystemTime::now();
         while !bytes.is_empty() {
-            let (portion, rest) = bytes.split_at(self.terminal.portion(bytes));
-            self.feed_portion(portion);
-            bytes = rest;
+            bytes = &bytes[self.feed_portion(bytes)..];
             if !bytes.is_empty() && Instant::now() >= until {
                 self.unfed = bytes.to_vec();
                 break;
@@ -140,41 +134,45 @@ impl SessionTask {
         if dropped > 0 {
             // CAN ends a sequence that was cut.
             let notice = format!("\x18\r\n[{dropped} bytes of output dropped: stopped]\r\n");
-            self.feed_portion(notice.as_bytes());
+            let mut rest = notice.as_bytes();
+            while !rest.is_empty() {
+                rest = &rest[self.feed_portion(rest)..];
+            }
             self.keep_screens();
         }
         self.behind = false;
     }
 
-    fn feed_portion(&mut self, bytes: &[u8]) {
-        self.tell_output(bytes);
-        if self.shell.is_none() {
-            self.printed += bytes.len() as u64;
-        }
-        if !self.waits.iter().any(|pending| pending.wait.reads_text()) {
-            self.terminal.feed(bytes);
-            self.follow_shell();
-            return;
-        }
+    /// Feeds as much as is little work; how many bytes that was.
+    fn feed_portion(&mut self, bytes: &[u8]) -> usize {
         // Someone looks for text: no more than half a screen may pass between two looks, or the text
         // could scroll by unseen.
-        let size = self.terminal.size();
-        let half = usize::from(size.rows / 2).max(1);
-        let mut rest = bytes;
-        while !rest.is_empty() {
+        let is_watched = self.waits.iter().any(|pending| pending.wait.reads_text());
+        let (size, half) =
+            (self.terminal.size(), usize::from(self.terminal.size().rows / 2).max(1));
+        let end = if is_watched {
             let room = half.saturating_sub(self.unseen_rows).max(1);
-            let end = if size.rows == 1 { start_of_newline(rest) } else { end_of_rows(rest, room) };
-            let end = end.min(room * usize::from(size.cols)).min(rest.len());
-            let (piece, later) = rest.split_at(end);
-            rest = later;
-            self.terminal.feed(piece);
-            self.follow_shell();
+            let end =
+                if size.rows == 1 { start_of_newline(bytes) } else { end_of_rows(bytes, room) };
+            end.min(room * usize::from(size.cols)).min(bytes.len())
+        } else {
+            bytes.len()
+        };
+        let taken = self.terminal.feed_some(&bytes[..end]);
+        let piece = &bytes[..taken];
+        self.tell_output(piece);
+        if self.shell.is_none() {
+            self.printed += taken as u64;
+        }
+        self.follow_shell();
+        if is_watched {
             let newlines = memchr::memchr_iter(b'\n', piece).count();
-            self.unseen_rows += newlines + piece.len().div_ceil(usize::from(size.cols));
+            self.unseen_rows += newlines + taken.div_ceil(usize::from(size.cols));
             if self.unseen_rows >= half || size.rows == 1 {
                 self.judge_waits(Instant::now());
             }
         }
+        taken
     }
 
     fn noticed(&mut self, event: &Event) {
@@ -199,18 +197,6 @@ impl SessionTask {
             let budget = &server.budgets.scrollback;
             let room = budget.publish(&self.shares.scrollback, self.published_memory);
             self.terminal.grow_memory(room);
-        }
-    }
-
-    /// When spare memory is freed, unless output comes.
-    pub(super) fn quiet_deadline(&self) -> Option<Instant> {
-        self.terminal.has_spare_rows().then(|| self.last_output + QUIET_TIME)
-    }
-
-    pub(super) fn free_when_quiet(&mut self, now: Instant) {
-        if self.quiet_deadline().is_some_and(|at| now >= at) {
-            self.terminal.free_spare_rows();
-            self.report_freed_memory();
         }
     }
 

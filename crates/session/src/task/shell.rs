@@ -399,13 +399,7 @@ impl SessionTask {
         shell.typed_since = false;
         shell.first_prompt = None;
         shell.claimed_end = None;
-        // Not before the shell is at its prompt: it may still have to read the answer to its last mark.
-        if let Some(message) = shell.open().and_then(Run::take_message) {
-            // From here on it may run, whatever becomes of this server.
-            self.save();
-            self.put_into_pipe(&message);
-        }
-        let Some(shell) = &mut self.shell else { return };
+        let mut message = None;
         if let Some(run) = shell.open() {
             run.triggers += 1;
             run.awaits_prompt = false;
@@ -415,6 +409,14 @@ impl SessionTask {
                 self.terminal.begin_typing();
                 self.terminal.note_typed(&format!("{}\r", run.command));
             }
+            message = run.take_message();
+        }
+        // Not before the shell is at its prompt: it may still have to read the answer to its last mark.
+        if let Some(message) = message {
+            // From here on it may run, whatever becomes of this server. The next one has to know that it was triggered: it
+            // would take the mark of its output for that of a typed line.
+            self.save();
+            self.put_into_pipe(&message);
         }
         self.enqueue_keys(keys);
         self.last_input = Instant::now();

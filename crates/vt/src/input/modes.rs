@@ -1,6 +1,7 @@
 //! The modes of the terminal that change what input looks like on the wire.
 
 use bitflags::bitflags;
+use serde::{Deserialize, Serialize};
 
 bitflags! {
     /// The progressive enhancements of the kitty keyboard protocol (`CSI > flags u`).
@@ -20,7 +21,7 @@ bitflags! {
 }
 
 /// Which mouse events the program has asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MouseTracking {
     /// None.
     #[default]
@@ -36,7 +37,7 @@ pub enum MouseTracking {
 }
 
 /// How a mouse event is written.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum MouseEncoding {
     /// `CSI M` and three bytes; cells up to 223.
     #[default]

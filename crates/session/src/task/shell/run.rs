@@ -44,6 +44,8 @@ pub(super) struct Run {
     pub(super) awaits_prompt: bool,
     /// Raw bytes before the output mark.
     pub(super) before: Vec<u8>,
+    /// Bytes after these that were dropped.
+    dropped: u64,
     /// Where among them the last prompt ends.
     prompt_end: usize,
     pub(super) output_began: bool,
@@ -109,6 +111,7 @@ impl Run {
             unheard: 0,
             awaits_prompt: false,
             before: Vec::new(),
+            dropped: 0,
             prompt_end: 0,
             output_began: false,
             suspended: None,
@@ -255,7 +258,9 @@ impl Run {
         }
         if !self.output_began {
             let room = MAX_HELD.saturating_sub(self.before.len());
-            self.before.extend_from_slice(&bytes[..bytes.len().min(room)]);
+            let (kept, dropped) = bytes.split_at(bytes.len().min(room));
+            self.before.extend_from_slice(kept);
+            self.dropped += dropped.len() as u64;
         } else if let Some(held) = &mut self.suspended {
             held.extend_from_slice(bytes);
             // A shell that asks for more prints less than this.
@@ -295,6 +300,10 @@ impl Run {
         if !self.output_began && !incomplete && state != CommandState::NotTaken {
             let before = std::mem::take(&mut self.before);
             self.clean.feed(after_line_editor(&before));
+            if self.dropped > 0 {
+                let note = format!("\r\n[termbridge: {} bytes dropped here]\r\n", self.dropped);
+                self.clean.feed(note.as_bytes());
+            }
         }
         if proven && !incomplete {
             self.resume();
@@ -434,4 +443,25 @@ fn after_line_editor(before: &[u8]) -> &[u8] {
     let rest = &before[from..];
     let text = rest.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(rest.len());
     &rest[text..]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn output_that_is_not_kept_is_counted_in_it() {
+        let (command, nonce) = ("cat".to_owned(), "n".to_owned());
+        let setup = CommandSetup::default();
+        let mut run = Run::new(1, Shell::Bash, command, nonce, setup, Vec::new(), None);
+        run.feed(ACCEPTED);
+        for _ in 0..MAX_HELD {
+            run.feed(b"ab");
+        }
+        run.close(CommandState::Done { exit_code: 0 }, true);
+        let report = run.report(None, 0, u64::MAX);
+        let dropped = MAX_HELD + ACCEPTED.len();
+        let note = format!("\n[termbridge: {dropped} bytes dropped here]\n");
+        assert!(report.output.ends_with(&note), "{:?}", report.output.get(MAX_HELD - 100..));
+    }
 }

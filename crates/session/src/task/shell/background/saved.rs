@@ -15,7 +15,7 @@ impl Background {
     pub(in crate::task::shell) fn save(&mut self) -> SavedBackground {
         SavedBackground {
             size: save_size(self.size),
-            clean: ByteBuf::from(self.clean.dump()),
+            clean: ByteBuf::from(self.clean.to_bytes()),
             output: self.output.save(),
         }
     }
@@ -24,7 +24,7 @@ impl Background {
         saved: SavedBackground,
         folder: Option<Arc<Path>>,
     ) -> Result<Self, Unreadable> {
-        let clean = CleanOutput::restore(&saved.clean)
+        let clean = CleanOutput::from_bytes(&saved.clean)
             .map_err(|error| Unreadable::Damaged(error.to_string()))?;
         let output = OutputStore::load(saved.output, folder);
         Ok(Self { size: load_size(saved.size), clean, output })

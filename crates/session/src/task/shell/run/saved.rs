@@ -46,7 +46,7 @@ impl Run {
             message_len: self.message_len,
             before: ByteBuf::from(self.before.as_slice()),
             suspended: self.suspended.as_deref().map(ByteBuf::from),
-            clean: ByteBuf::from(if self.is_open() { self.clean.dump() } else { Vec::new() }),
+            clean: ByteBuf::from(if self.is_open() { self.clean.to_bytes() } else { Vec::new() }),
             full_screen: self.full_screen,
             began: save_instant(self.began),
             ended: self.ended.map(save_instant),
@@ -73,7 +73,7 @@ impl Run {
         let open = open.unwrap_or_default();
         let clean = match saved.clean.is_empty() {
             true => CleanOutput::default(),
-            false => CleanOutput::restore(&saved.clean).map_err(|error| damaged(&error))?,
+            false => CleanOutput::from_bytes(&saved.clean).map_err(|error| damaged(&error))?,
         };
         let background = saved.background.map(|saved| Background::load(saved, folder.clone()));
         Ok(Self {

@@ -1,0 +1,47 @@
+//! How far runs of text reach, found many bytes at a time.
+//!
+//! The inner loops have no branches, so that the compiler uses the widest registers of the target (SSE2, NEON).
+
+/// Bytes looked at together.
+const LANES: usize = 32;
+
+/// Number of printable ASCII bytes at the start.
+#[inline]
+pub(super) fn printable_len(bytes: &[u8]) -> usize {
+    run_len(bytes, |byte| byte.wrapping_sub(0x20) < 0x5f)
+}
+
+/// Number of bytes at the start that are text of any kind: no C0 control and no DEL.
+pub(super) fn text_len(bytes: &[u8]) -> usize {
+    run_len(bytes, |byte| byte >= 0x20 && byte != 0x7f)
+}
+
+#[inline]
+fn run_len(bytes: &[u8], is_text: impl Fn(u8) -> bool) -> usize {
+    let (chunks, _) = bytes.as_chunks::<LANES>();
+    let whole = chunks
+        .iter()
+        .take_while(|chunk| chunk.iter().fold(true, |all, byte| all & is_text(*byte)))
+        .count();
+    let rest = &bytes[whole * LANES..];
+    whole * LANES + rest.iter().position(|byte| !is_text(*byte)).unwrap_or(rest.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{printable_len, text_len};
+
+    #[test]
+    fn a_run_ends_at_the_first_other_byte_wherever_that_is() {
+        for byte in 0..=u8::MAX {
+            for at in 0..80 {
+                let mut bytes = [b'x'; 80];
+                bytes[at] = byte;
+                let expected = |is_text: bool| if is_text { bytes.len() } else { at };
+                assert_eq!(printable_len(&bytes), expected((0x20..0x7f).contains(&byte)));
+                assert_eq!(text_len(&bytes), expected(byte >= 0x20 && byte != 0x7f));
+            }
+        }
+        assert_eq!(printable_len(b""), 0);
+    }
+}

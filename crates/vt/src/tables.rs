@@ -1,0 +1,314 @@
+//! What cells refer to: styles, hyperlinks and grapheme clusters.
+//!
+//! Entries are found through a small cache and never counted: one that is not found is added once more, which does no
+//! harm. When a table is full, the terminal walks its cells and keeps what they use ([`Tables::sweep`]).
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::cell::{Cell, StyleId};
+use crate::style::{Color, Style};
+
+/// Entries of a table before it is swept.
+const MAX_STYLES: usize = 1 << 16;
+const MAX_CLUSTERS: usize = 1 << 16;
+const MAX_LINKS: usize = 1 << 14;
+/// Bytes of links that are kept; with more, text is shown without them.
+const MAX_LINK_BYTES: usize = 16 * 1024 * 1024;
+/// Slots of the cache.
+const CACHE: usize = 1024;
+/// Code points that join the first one of a cluster.
+const MAX_JOINED: usize = 15;
+/// Tabs that moved nothing, kept with a cell.
+const MAX_MARGIN_TABS: usize = 1024;
+
+/// The target of an OSC 8 link.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub(crate) struct Link {
+    /// The id that the program gave, which joins the parts of one link.
+    pub(crate) id: Option<String>,
+    pub(crate) uri: String,
+}
+
+impl Link {
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.uri.len() + self.id.as_ref().map_or(0, String::len)
+    }
+}
+
+/// A style as cells have it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct CellStyle {
+    pub(crate) style: Style,
+    pub(crate) link: Option<Arc<Link>>,
+}
+
+impl CellStyle {
+    /// The style that erased cells have: the background alone.
+    pub(crate) fn erased(&self) -> Self {
+        Self { style: Style { bg: self.style.bg, ..Style::default() }, link: None }
+    }
+
+    /// A hash that is the same at any time and in any process.
+    pub(crate) fn hash(&self) -> u64 {
+        let color = |color: Color| match color {
+            Color::Default => 0,
+            Color::Indexed(index) => 1 << 24 | u64::from(index),
+            Color::Rgb(r, g, b) => 2 << 24 | u64::from(r) << 16 | u64::from(g) << 8 | u64::from(b),
+        };
+        let mix = |hash: u64, value: u64| {
+            (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
+        };
+        let Style { fg, bg, underline_color, attributes } = self.style;
+        let hash = mix(color(fg) << 32 | color(bg), u64::from(attributes.bits()));
+        let hash = mix(hash, underline_color.map_or(0, |under| 1 << 32 | color(under)));
+        self.link.as_ref().map_or(hash, |link| {
+            link.uri.bytes().fold(hash, |hash, byte| mix(hash, u64::from(byte)))
+        })
+    }
+}
+
+/// Code points that share a cell.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Cluster {
+    text: String,
+    /// Code points that joined the first one.
+    joined: usize,
+    /// Tabs that moved nothing.
+    tabs: usize,
+}
+
+/// The tables of one terminal.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Tables {
+    styles: Vec<CellStyle>,
+    clusters: Vec<Cluster>,
+    /// Links that were opened since the last sweep.
+    links: Vec<Arc<Link>>,
+    link_bytes: usize,
+    /// Clusters below this number may be in more cells than one.
+    shared: usize,
+    #[serde(skip, default = "empty_cache")]
+    cache: Box<[u32; CACHE]>,
+    #[serde(skip)]
+    hashes: Vec<u64>,
+}
+
+/// Where a style of this hash is in the cache.
+fn slot(hash: u64) -> usize {
+    (hash >> 48) as usize % CACHE
+}
+
+fn empty_cache() -> Box<[u32; CACHE]> {
+    Box::new([0; CACHE])
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let default = CellStyle::default();
+        Self {
+            hashes: vec![default.hash()],
+            styles: vec![default],
+            clusters: Vec::new(),
+            links: Vec::new(),
+            link_bytes: 0,
+            shared: 0,
+            cache: empty_cache(),
+        }
+    }
+}
+
+/// Which entries cells still refer to.
+pub(crate) struct Used {
+    styles: Vec<bool>,
+    clusters: Vec<bool>,
+}
+
+/// The numbers that the entries have after a sweep.
+pub(crate) struct Moved {
+    styles: Vec<u32>,
+    clusters: Vec<u32>,
+}
+
+impl Used {
+    pub(crate) fn note(&mut self, cell: Cell) {
+        self.styles[cell.style().0 as usize] = true;
+        if let Some(cluster) = cell.cluster() {
+            self.clusters[cluster as usize] = true;
+        }
+    }
+}
+
+impl Moved {
+    pub(crate) fn apply(&self, cell: &mut Cell) {
+        *cell = cell.with_style(StyleId(self.styles[cell.style().0 as usize]));
+        if let Some(cluster) = cell.cluster() {
+            *cell = cell.with_cluster(self.clusters[cluster as usize]);
+        }
+    }
+}
+
+impl Tables {
+    /// The number of a style.
+    pub(crate) fn style_id(&mut self, style: &CellStyle) -> StyleId {
+        let hash = style.hash();
+        let slot = &mut self.cache[slot(hash)];
+        if self.styles.get(*slot as usize) == Some(style) {
+            return StyleId(*slot);
+        }
+        *slot = self.styles.len() as u32;
+        self.styles.push(style.clone());
+        self.hashes.push(hash);
+        StyleId(*slot)
+    }
+
+    pub(crate) fn style(&self, id: StyleId) -> &CellStyle {
+        &self.styles[id.0 as usize]
+    }
+
+    /// The hash of a style: equal for equal styles, whatever their numbers.
+    #[inline]
+    pub(crate) fn style_hash(&self, id: StyleId) -> u64 {
+        self.hashes[id.0 as usize]
+    }
+
+    pub(crate) fn cluster(&self, number: u32) -> &str {
+        &self.clusters[number as usize].text
+    }
+
+    /// A link to print with; `None` if there is no room for it.
+    pub(crate) fn link(&mut self, link: Link) -> Option<Arc<Link>> {
+        if let Some(known) = self.links.iter().rev().take(8).find(|known| ***known == link) {
+            return Some(Arc::clone(known));
+        }
+        if self.links.len() >= MAX_LINKS || self.link_bytes + link.bytes() > MAX_LINK_BYTES {
+            self.keep_used_links();
+        }
+        if self.links.len() >= MAX_LINKS || self.link_bytes + link.bytes() > MAX_LINK_BYTES {
+            return None;
+        }
+        self.link_bytes += link.bytes();
+        let link = Arc::new(link);
+        self.links.push(Arc::clone(&link));
+        Some(link)
+    }
+
+    fn keep_used_links(&mut self) {
+        self.links.retain(|link| Arc::strong_count(link) > 1);
+        self.link_bytes = self.links.iter().map(|link| link.bytes()).sum();
+    }
+
+    /// The cell with one more code point that takes no room; the same cell once it has as many as are kept.
+    pub(crate) fn join(&mut self, cell: Cell, mark: char) -> Cell {
+        let known = cell.cluster().map(|number| &self.clusters[number as usize]);
+        let (joined, tabs) = known.map_or((0, 0), |cluster| (cluster.joined, cluster.tabs));
+        let is_full = if mark == '\t' { tabs >= MAX_MARGIN_TABS } else { joined >= MAX_JOINED };
+        if is_full || self.clusters.len() >= 1 << 21 { cell } else { self.append(cell, mark) }
+    }
+
+    /// The cell with one more code point.
+    pub(crate) fn append(&mut self, cell: Cell, character: char) -> Cell {
+        let known = cell.cluster().map(|number| &self.clusters[number as usize]);
+        let newest = |number: &u32| {
+            let number = *number as usize;
+            number + 1 == self.clusters.len() && number >= self.shared
+        };
+        // The cluster that was made last is this cell's alone.
+        let (cell, at) = match cell.cluster().filter(newest) {
+            Some(number) => (cell, number as usize),
+            None => {
+                let cluster = known.cloned().unwrap_or_else(|| {
+                    let text: String =
+                        cell.character().filter(|c| *c != '\0').into_iter().collect();
+                    Cluster { joined: 0, tabs: 0, text }
+                });
+                self.clusters.push(cluster);
+                (cell.with_cluster(self.clusters.len() as u32 - 1), self.clusters.len() - 1)
+            }
+        };
+        let cluster = &mut self.clusters[at];
+        cluster.text.push(character);
+        match character {
+            '\t' => cluster.tabs += 1,
+            _ => cluster.joined += 1,
+        }
+        cell
+    }
+
+    /// Cells are about to be copied.
+    pub(crate) fn share_clusters(&mut self) {
+        self.shared = self.clusters.len();
+    }
+
+    /// Appends the text of a cell, nothing for one that was not written to.
+    pub(crate) fn push_text(&self, cell: Cell, text: &mut String) {
+        match cell.cluster() {
+            Some(number) => text.push_str(self.cluster(number)),
+            None => text.extend(cell.character().filter(|c| *c != '\0')),
+        }
+    }
+
+    /// The tables are to be swept.
+    pub(crate) fn are_full(&self) -> bool {
+        self.styles.len() >= MAX_STYLES || self.clusters.len() >= MAX_CLUSTERS
+    }
+
+    pub(crate) fn nothing_used(&self) -> Used {
+        let mut styles = vec![false; self.styles.len()];
+        styles[0] = true;
+        Used { styles, clusters: vec![false; self.clusters.len()] }
+    }
+
+    /// Forgets what is not used; every cell has to be changed by what is returned, and every style be looked up again.
+    pub(crate) fn sweep(&mut self, used: &Used) -> Moved {
+        let mut moved =
+            Moved { styles: vec![0; used.styles.len()], clusters: vec![0; used.clusters.len()] };
+        let keep = |used: &[bool], moved: &mut [u32]| {
+            let mut next = 0;
+            for (used, moved) in used.iter().zip(moved) {
+                *moved = next;
+                next += u32::from(*used);
+            }
+        };
+        keep(&used.styles, &mut moved.styles);
+        keep(&used.clusters, &mut moved.clusters);
+        let mut flags = used.styles.iter();
+        self.styles.retain(|_| flags.next().copied().unwrap_or(false));
+        let mut flags = used.styles.iter();
+        self.hashes.retain(|_| flags.next().copied().unwrap_or(false));
+        let mut flags = used.clusters.iter();
+        self.clusters.retain(|_| flags.next().copied().unwrap_or(false));
+        self.shared = self.clusters.len();
+        self.cache = empty_cache();
+        self.keep_used_links();
+        moved
+    }
+
+    /// Bytes that the tables take.
+    pub(crate) fn memory(&self) -> usize {
+        let clusters = self.clusters.capacity() * (size_of::<Cluster>() + 16);
+        self.styles.capacity() * (size_of::<CellStyle>() + size_of::<u64>())
+            + clusters
+            + self.link_bytes
+    }
+
+    /// Makes what is not persisted again.
+    pub(crate) fn restored(&mut self) {
+        self.hashes = self.styles.iter().map(CellStyle::hash).collect();
+        for (id, hash) in self.hashes.iter().enumerate() {
+            self.cache[slot(*hash)] = id as u32;
+        }
+    }
+
+    /// There is a default style, first.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.styles.first() == Some(&CellStyle::default())
+    }
+
+    /// What the cell refers to exists.
+    pub(crate) fn has_entries_of(&self, cell: Cell) -> bool {
+        (cell.style().0 as usize) < self.styles.len()
+            && cell.cluster().is_none_or(|number| (number as usize) < self.clusters.len())
+    }
+}

@@ -1,0 +1,315 @@
+//! The state of a terminal, and the order in which control functions change it.
+//!
+//! `Core` is the parser's handler. Each group of functions has a file of its own: printing (`print`), the cursor
+//! (`cursor`), erasing and scrolling (`edit`), modes, styles (`sgr`), strings (`osc`, `dcs`), answers (`reports`).
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::capture::Capture;
+use super::charsets::Charsets;
+use super::modes::Modes;
+use super::pen::Pen;
+use crate::command_line::{CommandLine, EnteredLines};
+use crate::event::{Event, Mark, Tapped};
+use crate::grid::{Grid, Position};
+use crate::history::History;
+use crate::input::{MouseEncoding, MouseTracking};
+use crate::row::Owner;
+use crate::screen::CursorShape;
+use crate::size::Size;
+use crate::style::Palette;
+use crate::tables::Tables;
+
+/// Bytes of answers kept for a program that asks without reading: all 256 colours fit.
+const MAX_REPLIES: usize = 8 * 1024;
+/// Events kept for an owner that does not take them.
+const MAX_EVENTS: usize = 1024;
+/// Cells that may be touched before the clock is looked at.
+pub(super) const MAX_WORK: usize = 1 << 18;
+/// Columns between the tab stops that a terminal starts with.
+const TAB: usize = 8;
+
+/// What DECSC keeps.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Saved {
+    pub(super) position: Position,
+    pub(super) pen: Pen,
+    pub(super) charsets: Charsets,
+    pub(super) origin: bool,
+}
+
+/// What the two screens have each.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct PerScreen {
+    pub(super) saved: Saved,
+    /// Kitty keyboard flags: those in force last.
+    pub(super) keyboard: Vec<u8>,
+    pub(super) keyboard_flags: u8,
+}
+
+/// How the cursor looks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct CursorStyle {
+    pub(super) shape: CursorShape,
+    pub(super) blinking: bool,
+}
+
+/// The state of a terminal.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Core {
+    pub(super) size: Size,
+    pub(super) tables: Tables,
+    pub(super) primary: Grid,
+    pub(super) alternate: Grid,
+    pub(super) is_alternate: bool,
+    pub(super) history: History,
+    pub(super) pen: Pen,
+    pub(super) charsets: Charsets,
+    pub(super) modes: Modes,
+    pub(super) mouse: MouseTracking,
+    pub(super) mouse_encoding: MouseEncoding,
+    /// Modes that were saved (XTSAVE).
+    pub(super) saved_modes: BTreeMap<u16, bool>,
+    pub(super) per_screen: [PerScreen; 2],
+    /// Columns with a tab stop.
+    pub(super) tabs: Vec<bool>,
+    pub(super) cursor_style: CursorStyle,
+    pub(super) modify_other_keys: u8,
+    /// What REP repeats.
+    pub(super) last_printed: Option<char>,
+    pub(super) title: String,
+    /// Titles that were pushed.
+    pub(super) titles: Vec<String>,
+    pub(super) clipboard: String,
+    /// Colours that the program has set: the palette, then foreground, background, cursor.
+    pub(super) colors: BTreeMap<u16, (u8, u8, u8)>,
+    /// DECSACE: attributes change in the whole rectangle, not from its first to its last cell.
+    pub(super) changes_rectangles: bool,
+    /// XTCHECKSUM.
+    pub(super) checksum: u16,
+    pub(super) capture: Option<Capture>,
+    /// The screen that readers see while a synchronized update is open.
+    pub(super) frozen: Option<Box<Frozen>>,
+    pub(super) unanswered: Option<String>,
+    /// Where the shell's command line is.
+    pub(super) command_line: Option<CommandLine>,
+    pub(super) entered_lines: EnteredLines,
+    /// The limit of the history when memory is short.
+    pub(super) lowered: Option<usize>,
+    pub(super) scrollback_lines: usize,
+    #[serde(skip)]
+    pub(super) palette: Palette,
+    #[serde(skip)]
+    pub(super) replies: Vec<u8>,
+    #[serde(skip)]
+    pub(super) events: Vec<Event>,
+    /// What was fed since it was last taken, if it is followed.
+    #[serde(skip)]
+    pub(super) tap: Option<Vec<Tapped>>,
+    /// Cells that were touched since the clock was looked at.
+    #[serde(skip)]
+    pub(super) work: usize,
+}
+
+/// A screen at one moment.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Frozen {
+    pub(super) grid: Grid,
+    pub(super) cursor_style: CursorStyle,
+    pub(super) cursor_visible: bool,
+    pub(super) is_alternate: bool,
+    pub(super) title: String,
+}
+
+impl Core {
+    pub(super) fn new(size: Size, scrollback_lines: usize, palette: Palette) -> Self {
+        Self {
+            size,
+            tables: Tables::default(),
+            primary: Grid::new(size),
+            alternate: Grid::new(size),
+            is_alternate: false,
+            history: History::new(scrollback_lines),
+            pen: Pen::default(),
+            charsets: Charsets::default(),
+            modes: Modes::default(),
+            mouse: MouseTracking::default(),
+            mouse_encoding: MouseEncoding::default(),
+            saved_modes: BTreeMap::new(),
+            per_screen: [PerScreen::default(), PerScreen::default()],
+            tabs: default_tabs(size.cols.into()),
+            cursor_style: CursorStyle::default(),
+            modify_other_keys: 0,
+            last_printed: None,
+            title: String::new(),
+            titles: Vec::new(),
+            clipboard: String::new(),
+            colors: BTreeMap::new(),
+            changes_rectangles: false,
+            checksum: 0,
+            capture: None,
+            frozen: None,
+            unanswered: None,
+            command_line: None,
+            entered_lines: EnteredLines::default(),
+            lowered: None,
+            scrollback_lines,
+            palette,
+            replies: Vec::new(),
+            events: Vec::new(),
+            tap: None,
+            work: 0,
+        }
+    }
+
+    /// The screen that is shown.
+    #[inline]
+    pub(super) fn grid(&self) -> &Grid {
+        if self.is_alternate { &self.alternate } else { &self.primary }
+    }
+
+    /// The screen that is shown.
+    #[inline]
+    pub(super) fn grid_mut(&mut self) -> &mut Grid {
+        if self.is_alternate { &mut self.alternate } else { &mut self.primary }
+    }
+
+    /// What the shown screen has beside its cells.
+    pub(super) fn own(&mut self) -> &mut PerScreen {
+        &mut self.per_screen[usize::from(self.is_alternate)]
+    }
+
+    pub(super) fn cols(&self) -> usize {
+        self.size.cols.into()
+    }
+
+    pub(super) fn reply(&mut self, text: &str) {
+        if self.replies.len() + text.len() <= MAX_REPLIES {
+            self.replies.extend_from_slice(text.as_bytes());
+        }
+    }
+
+    /// Adds to the stream that is followed.
+    pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
+        let Some(tap) = &mut self.tap else { return };
+        match tap.last_mut() {
+            Some(Tapped::Bytes(last)) => last.extend_from_slice(bytes),
+            _ => tap.push(Tapped::Bytes(bytes.to_vec())),
+        }
+    }
+
+    pub(super) fn event(&mut self, event: Event) {
+        let row = self.grid().cursor.row as u16;
+        if let Some(tap) = &mut self.tap
+            && matches!(event, Event::Mark(_) | Event::WorkingDirectory(_))
+        {
+            if matches!(event, Event::Mark(Mark::OutputStart(_))) {
+                tap.push(Tapped::OutputAt(row));
+            }
+            tap.push(Tapped::Event(event.clone()));
+        }
+        if self.events.len() < MAX_EVENTS {
+            self.events.push(event);
+        }
+    }
+
+    /// Moves the lines up; those that leave the primary screen at its top go to the history.
+    pub(super) fn scroll_up(&mut self, lines: Range<usize>, count: usize) {
+        let count = count.min(lines.len());
+        if !self.is_alternate && self.primary.leaves_at_top(&lines) {
+            (0..count).for_each(|row| self.leave(row));
+        }
+        self.work +=
+            if lines.len() == usize::from(self.size.rows) { count * 8 } else { lines.len() * 4 };
+        let blank = self.pen.blank();
+        let has_full_width = self.grid().has_full_width();
+        self.work += if has_full_width { 0 } else { lines.len() * self.cols() };
+        self.grid_mut().scroll_up(lines, count, blank);
+    }
+
+    /// Moves the lines down. What the history's last line continued in is not at the top any more.
+    pub(super) fn scroll_down(&mut self, lines: Range<usize>, count: usize) {
+        self.top_is_replaced(lines.start);
+        let blank = self.pen.blank();
+        self.work += self.cols() + 4 * lines.len();
+        self.grid_mut().scroll_down(lines, count, blank);
+    }
+
+    /// Another line takes the place of a row: if that is the first, the history's last line ends.
+    pub(super) fn top_is_replaced(&mut self, row: usize) {
+        if row == 0 && !self.is_alternate && self.primary.has_full_width() {
+            self.history.end_line(usize::from(self.size.cols));
+            if let Some(capture) = &mut self.capture {
+                capture.end_line();
+            }
+        }
+    }
+
+    /// A row of the primary screen is about to leave it.
+    pub(super) fn leave(&mut self, row: usize) {
+        let row = self.primary.row(row);
+        self.history.push(row, &self.tables, usize::from(self.size.cols));
+        if let Some(capture) = &mut self.capture {
+            capture.take(row, &self.tables, &self.tabs);
+        }
+        self.work += row.len() / 4;
+    }
+
+    /// Where a tab from a column leads: the last column at most.
+    pub(super) fn next_stop(&self, col: usize) -> usize {
+        next_stop(&self.tabs, col)
+    }
+
+    pub(super) fn reset_tabs(&mut self) {
+        self.tabs = default_tabs(self.cols());
+    }
+
+    pub(super) fn resize_tabs(&mut self) {
+        let cols = self.cols();
+        self.tabs.truncate(cols);
+        self.tabs.extend((self.tabs.len()..cols).map(|col| col % TAB == 0));
+    }
+
+    /// There are only the tab stops that a terminal starts with.
+    pub(super) fn has_default_tabs(&self) -> bool {
+        self.tabs.iter().enumerate().all(|(col, stop)| *stop == (col % TAB == 0))
+    }
+
+    /// Forgets styles and clusters that nothing refers to, once there are many.
+    pub(super) fn sweep_tables(&mut self) {
+        if !self.tables.are_full() {
+            return;
+        }
+        let frozen = self.frozen.as_deref_mut().map(|frozen| &mut frozen.grid);
+        let mut grids: Vec<&mut Grid> =
+            [&mut self.primary, &mut self.alternate].into_iter().chain(frozen).collect();
+        let mut used = self.tables.nothing_used();
+        grids.iter().for_each(|grid| grid.note_used(&mut used));
+        let moved = self.tables.sweep(&used);
+        grids.iter_mut().for_each(|grid| grid.apply(&moved));
+        self.work += 2 * self.cols() * usize::from(self.size.rows);
+        self.pen.look_up(&mut self.tables);
+    }
+
+    /// The rows of both screens are what was there before: what comes from now on is a command's output.
+    pub(super) fn begin_capture(&mut self, row: usize) {
+        for (index, line) in self.primary.rows_mut().enumerate() {
+            line.owner = if index < row { Owner::Earlier } else { Owner::Nobody };
+        }
+        self.primary.row_mut(row).reach();
+        self.capture = Some(Capture::default());
+    }
+}
+
+fn default_tabs(cols: usize) -> Vec<bool> {
+    (0..cols).map(|col| col % TAB == 0).collect()
+}
+
+/// Where a tab from a column leads: the last column at most.
+pub(super) fn next_stop(tabs: &[bool], col: usize) -> usize {
+    let stop = tabs.iter().skip(col + 1).position(|stop| *stop);
+    stop.map_or(tabs.len() - 1, |at| col + 1 + at).min(tabs.len() - 1)
+}

@@ -1,0 +1,1 @@
+//! Nothing: only the recordings in the dependency are used.
