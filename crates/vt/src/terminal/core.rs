@@ -12,6 +12,7 @@ use super::capture::Capture;
 use super::charsets::Charsets;
 use super::modes::Modes;
 use super::pen::Pen;
+use crate::cell::Cell;
 use crate::command_line::{CommandLine, EnteredLines};
 use crate::event::{Event, Mark, Tapped};
 use crate::grid::{Grid, Position};
@@ -177,6 +178,18 @@ impl Core {
         if self.is_alternate { &mut self.alternate } else { &mut self.primary }
     }
 
+    /// A cell without text, as it is printed now.
+    #[inline]
+    pub(super) fn template(&mut self) -> Cell {
+        self.pen.template(&mut self.tables)
+    }
+
+    /// What erasing leaves: the background.
+    #[inline]
+    pub(super) fn blank(&mut self) -> Cell {
+        self.pen.blank(&mut self.tables)
+    }
+
     /// What the shown screen has beside its cells.
     pub(super) fn own(&mut self) -> &mut PerScreen {
         &mut self.per_screen[usize::from(self.is_alternate)]
@@ -193,7 +206,15 @@ impl Core {
     }
 
     /// Adds to the stream that is followed.
+    #[inline]
     pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
+        if self.tap.is_some() {
+            self.add_to_tap(bytes);
+        }
+    }
+
+    #[cold]
+    fn add_to_tap(&mut self, bytes: &[u8]) {
         let Some(tap) = &mut self.tap else { return };
         match tap.last_mut() {
             Some(Tapped::Bytes(last)) => last.extend_from_slice(bytes),
@@ -224,7 +245,7 @@ impl Core {
         }
         self.work +=
             if lines.len() == usize::from(self.size.rows) { count * 8 } else { lines.len() * 4 };
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let has_full_width = self.grid().has_full_width();
         self.work += if has_full_width { 0 } else { lines.len() * self.cols() };
         self.grid_mut().scroll_up(lines, count, blank);
@@ -233,7 +254,7 @@ impl Core {
     /// Moves the lines down. What the history's last line continued in is not at the top any more.
     pub(super) fn scroll_down(&mut self, lines: Range<usize>, count: usize) {
         self.top_is_replaced(lines.start);
-        let blank = self.pen.blank();
+        let blank = self.blank();
         self.work += self.cols() + 4 * lines.len();
         self.grid_mut().scroll_down(lines, count, blank);
     }
@@ -291,7 +312,7 @@ impl Core {
         let moved = self.tables.sweep(&used);
         grids.iter_mut().for_each(|grid| grid.apply(&moved));
         self.work += 2 * self.cols() * usize::from(self.size.rows);
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
     }
 
     /// The rows of both screens are what was there before: what comes from now on is a command's output.
