@@ -127,8 +127,15 @@ impl Cell {
         self.0 & (TEXT | CLUSTER | WIDTH) == 0
     }
 
+    /// Its text is not a code point that stands for itself: a cluster or a tab.
+    #[inline]
+    pub(crate) fn is_cluster_or_tab(self) -> bool {
+        self.0 & CLUSTER != 0 || self.0 & TEXT == 9
+    }
+
     /// Its neighbours have to be looked at when it is overwritten, or its text is more than a code point.
+    #[inline]
     pub(crate) fn is_complex(self) -> bool {
-        self.0 & (CLUSTER | WIDTH) != 0 || self.0 & TEXT == 9
+        self.0 & WIDTH != 0 || self.is_cluster_or_tab()
     }
 }

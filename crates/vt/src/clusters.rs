@@ -1,5 +1,7 @@
 //! Which code points share a cell, and how wide they are.
 
+use std::sync::LazyLock;
+
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
@@ -12,13 +14,26 @@ pub(crate) enum Clusters {
     Graphemes,
 }
 
+/// Code points whose widths are in a table: the first two planes.
+const TABLE: usize = 0x2_0000;
+
+/// The widths of code points, four to a byte; 3 for controls and surrogates.
+static WIDTHS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+    let width = |code: usize| char::from_u32(code as u32).and_then(char::width).unwrap_or(3);
+    let four = |at: usize| (0..4).fold(0, |byte, n| byte | (width(4 * at + n) as u8) << (2 * n));
+    (0..TABLE / 4).map(four).collect()
+});
+
 /// The columns of a character; `None` for a control.
 #[inline]
 pub(crate) fn char_width(character: char) -> Option<usize> {
-    match u32::from(character) {
-        0x20..=0x7e | 0xa0..=0xac | 0xae..=0x2ff | 0x2500..=0x259f => Some(1),
-        0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7a3 => Some(2),
-        _ => character.width(),
+    let code = character as usize;
+    if (0x20..0x7f).contains(&code) {
+        return Some(1);
+    }
+    match WIDTHS.get(code / 4) {
+        Some(four) => Some(usize::from(four >> (2 * (code % 4)) & 3)).filter(|width| *width < 3),
+        None => character.width(),
     }
 }
 

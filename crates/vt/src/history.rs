@@ -4,11 +4,14 @@
 //! is open while its rest is still on the screen. Rows are laid out again when they are read ([`History::row`]).
 //!
 //! ```text
-//! chunk.text   one line after the other, each with its newline
-//! chunk.lines  for each line: length of its runs and flags; its width in cells where that is not the text's length; its runs
+//! chunk.text     one line after the other, each with its newline
+//! chunk.lines    for each line: its width, and the bytes of its details
+//! chunk.details  for each line that has any: its flags, links and runs
 //! ```
 //!
-//! Invariants: a line costs two bytes beside its text if it has no style; at most `limit` rows can be read; a line is cut in
+//! A change of the width counts rows by the lines' widths alone: only the screen is laid out.
+//!
+//! Invariants: a line costs nine bytes beside its text if it has no style; at most `limit` rows can be read; a line is cut in
 //! two (with a flag, no newline is lost or added) when it grows beyond a chunk.
 
 mod line;
@@ -22,7 +25,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::line::{Line, LineCell};
-use self::line::{OpenLine, StoredLine};
+use self::line::{LineHead, OpenLine, StoredLine};
 use crate::row::Row;
 use crate::tables::{Link, Tables};
 
@@ -46,23 +49,49 @@ pub(crate) struct History {
     limit: usize,
     /// Rows that have scrolled off, with those that are no longer kept.
     total: u64,
+    /// Rows of all chunks.
+    #[serde(skip)]
+    rows: RowCount,
 }
 
-/// Lines that were stored one after the other at one width of the screen.
+/// Lines that were stored one after the other.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Chunk {
     #[serde(with = "serde_bytes")]
     text: Vec<u8>,
+    lines: Vec<LineHead>,
     #[serde(with = "serde_bytes")]
-    lines: Vec<u8>,
+    details: Vec<u8>,
     /// Links that runs refer to.
     links: Vec<Arc<Link>>,
-    /// The width at which lines were added.
-    cols: usize,
-    count: usize,
-    /// A width, and the number of rows at that.
     #[serde(skip)]
-    rows: Memo<Option<(usize, usize)>>,
+    rows: RowCount,
+}
+
+/// A number of rows and the width at which they were counted, if they were.
+#[derive(Debug, Default)]
+struct RowCount(Memo<Option<(usize, usize)>>);
+
+impl RowCount {
+    /// The number at a width.
+    #[inline]
+    fn get(&self, cols: usize, count: impl FnOnce() -> usize) -> usize {
+        match self.0.get() {
+            Some((at, rows)) if at == cols => rows,
+            _ => {
+                let rows = count();
+                self.0.set(Some((cols, rows)));
+                rows
+            }
+        }
+    }
+
+    /// There are more rows, or fewer; they were counted at this width.
+    #[inline]
+    fn change(&self, cols: usize, change: impl FnOnce(usize) -> usize) {
+        let known = self.0.get().filter(|(at, _)| *at == cols);
+        self.0.set(known.map(|(_, rows)| (cols, change(rows))));
+    }
 }
 
 impl History {
@@ -107,16 +136,15 @@ impl History {
         if row.is_complex() || cells.iter().fold(0, |all, cell| all | cell.0) >= 0x80 {
             return false;
         }
-        let len = row.written();
-        let chunk = self.chunk_for(len, cols);
-        let start = chunk.text.len();
-        chunk.text.resize(start + len + 1, b'\n');
-        for (byte, cell) in chunk.text[start..start + len].iter_mut().zip(cells) {
+        let cells = &cells[..row.written()];
+        let chunk = self.chunk_for(cells.len(), cols);
+        chunk.text.extend(cells.iter().map(|cell| {
             let code = cell.0 as u8;
-            *byte = if code == 0 { b' ' } else { code };
-        }
-        chunk.lines.push(0);
-        chunk.add_rows(1, cols);
+            if code == 0 { b' ' } else { code }
+        }));
+        chunk.text.push(b'\n');
+        chunk.lines.push(LineHead::plain(cells.len()));
+        self.added(1, cols);
         true
     }
 
@@ -129,11 +157,22 @@ impl History {
 
     fn store(&mut self, mut open: OpenLine, continues: bool, cols: usize) {
         let chunk = self.chunk_for(open.text.len(), cols);
-        let rows = chunk.push(&mut open, continues, cols);
-        chunk.add_rows(rows, cols);
+        chunk.text.extend_from_slice(&open.text);
+        chunk.text.push(b'\n');
+        let head = open.write_to(&mut chunk.details, &mut chunk.links, continues);
+        chunk.lines.push(head);
+        self.added(open.rows(cols), cols);
         if open.text.capacity() <= MAX_SCRATCH {
             open.clear();
             self.scratch = open;
+        }
+    }
+
+    /// The last chunk has a line more, of so many rows.
+    fn added(&mut self, rows: usize, cols: usize) {
+        self.rows.change(cols, |known| known + rows);
+        if let Some(last) = self.chunks.back() {
+            last.rows.change(cols, |known| known + rows);
         }
     }
 
@@ -141,14 +180,15 @@ impl History {
     #[inline]
     fn chunk_for(&mut self, len: usize, cols: usize) -> &mut Chunk {
         let is_full = self.chunks.back().is_none_or(|last| {
-            let used = last.text.len() + last.lines.len();
-            (used > 0 && used + len >= CHUNK) || last.cols != cols
+            let used = last.text.len() + last.details.len() + size_of_val(&*last.lines);
+            used > 0 && used + len >= CHUNK
         });
         if is_full {
             if let Some(last) = self.chunks.back_mut() {
                 last.shrink();
             }
-            self.chunks.push_back(Chunk { cols, ..Chunk::default() });
+            let rows = RowCount(Memo::new(Some((cols, 0))));
+            self.chunks.push_back(Chunk { rows, ..Chunk::default() });
         }
         let last = self.chunks.len() - 1;
         &mut self.chunks[last]
@@ -156,19 +196,23 @@ impl History {
 
     /// Drops chunks that no row of can be read any more.
     fn forget_oldest(&mut self, cols: usize) {
+        let open = self.open.as_ref().map_or(0, |open| open.least_rows(cols));
         while self.chunks.len() > 1 {
             let first = self.chunks[0].rows(cols);
-            // Counting all chunks is only done when the number may be over the limit.
-            if self.stored_rows(cols) - first < self.limit {
+            if self.chunk_rows(cols) + open - first < self.limit {
                 return;
             }
             self.chunks.pop_front();
+            self.rows.change(cols, |known| known - first);
         }
     }
 
+    fn chunk_rows(&self, cols: usize) -> usize {
+        self.rows.get(cols, || self.chunks.iter().map(|chunk| chunk.rows(cols)).sum())
+    }
+
     fn stored_rows(&self, cols: usize) -> usize {
-        let open = self.open.as_ref().map_or(0, |open| open.rows(cols));
-        self.chunks.iter().map(|chunk| chunk.rows(cols)).sum::<usize>() + open
+        self.chunk_rows(cols) + self.open.as_ref().map_or(0, |open| open.rows(cols))
     }
 
     /// Rows that can be read at a width.
@@ -190,9 +234,8 @@ impl History {
             skip -= rows;
             chunk += 1;
         }
-        for rows in
-            self.chunks.get(chunk).into_iter().flat_map(Chunk::lines).map(|line| line.rows(cols))
-        {
+        let first_chunk = self.chunks.get(chunk);
+        for rows in first_chunk.into_iter().flat_map(Chunk::lines).map(|line| line.rows(cols)) {
             if rows > skip {
                 break;
             }
@@ -239,11 +282,12 @@ impl History {
         if self.open.is_some() || self.rows(cols) == 0 {
             return None;
         }
-        let chunk = self.chunks.back_mut().filter(|chunk| chunk.count > 0)?;
+        let chunk = self.chunks.back_mut()?;
         let (line, rows) = chunk.take_last(cols, most)?;
-        if chunk.count == 0 {
+        if chunk.lines.is_empty() {
             self.chunks.pop_back();
         }
+        self.rows.change(cols, |known| known - rows);
         self.total = self.total.saturating_sub(rows as u64);
         Some(line)
     }
@@ -251,6 +295,7 @@ impl History {
     /// Forgets all lines; they still count.
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
+        self.rows = RowCount::default();
         self.open = None;
     }
 
@@ -278,6 +323,7 @@ impl History {
         while self.memory() > bytes && !self.chunks.is_empty() {
             self.chunks.pop_front();
         }
+        self.rows = RowCount::default();
         self.free_spare();
         self.rows(cols)
     }
@@ -297,65 +343,62 @@ impl History {
 }
 
 impl Chunk {
-    fn push(&mut self, open: &mut OpenLine, continues: bool, cols: usize) -> usize {
-        let rows = open.rows(cols);
-        self.text.extend_from_slice(&open.text);
-        self.text.push(b'\n');
-        open.write_to(&mut self.lines, &mut self.links, continues);
-        rows
-    }
-
-    fn add_rows(&mut self, rows: usize, cols: usize) {
-        let known = if self.count == 0 { Some((cols, 0)) } else { self.rows.get() };
-        let known = known.filter(|(at, _)| *at == cols);
-        self.rows.set(known.map(|(_, known)| (cols, known + rows)));
-        self.count += 1;
-    }
-
     fn rows(&self, cols: usize) -> usize {
-        match self.rows.get() {
-            Some((at, rows)) if at == cols => rows,
-            _ => {
-                let rows = self.lines().map(|line| line.rows(cols)).sum();
-                self.rows.set(Some((cols, rows)));
-                rows
-            }
-        }
+        self.rows.get(cols, || {
+            let known = self.lines.iter().map(|head| head.rows(cols)).sum::<Option<usize>>();
+            known.unwrap_or_else(|| self.lines().map(|line| line.rows(cols)).sum())
+        })
     }
 
     fn lines(&self) -> impl Iterator<Item = StoredLine<'_>> {
-        StoredLine::all(&self.text, &self.lines, &self.links)
+        let (mut text, mut details) = (self.text.as_slice(), self.details.as_slice());
+        self.lines.iter().map_while(move |head| {
+            let len = memchr::memchr(b'\n', text)?;
+            let own = details.split_off(..head.details())?;
+            let line = StoredLine::new(*head, &text[..len], own, &self.links);
+            text = &text[len + 1..];
+            Some(line)
+        })
     }
 
     fn take_last(&mut self, cols: usize, most: usize) -> Option<(Line, usize)> {
-        let last = self.lines().last()?;
+        let head = *self.lines.last()?;
+        let (_, before) = self.text.split_last()?;
+        let text = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+        let details = self.details.len().checked_sub(head.details())?;
+        let last = StoredLine::new(head, &before[text..], &self.details[details..], &self.links);
         let rows = last.rows(cols);
         // A line that began in an earlier chunk stays whole where it is.
         if rows > most || last.continues() {
             return None;
         }
-        let (line, text, lines) = (last.line(), last.text_start(), last.record_start());
+        let line = last.line();
         self.text.truncate(text);
-        self.lines.truncate(lines);
-        self.count -= 1;
-        self.rows.set(None);
+        self.details.truncate(details);
+        self.lines.pop();
+        self.rows.change(cols, |known| known - rows);
         Some((line, rows))
     }
 
     fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.lines.shrink_to_fit();
+        self.details.shrink_to_fit();
         self.links.shrink_to_fit();
     }
 
     fn memory(&self) -> usize {
         let links: usize = self.links.iter().map(|link| link.uri.len() + 64).sum();
-        size_of::<Self>() + self.text.capacity() + self.lines.capacity() + links
+        let lines = self.lines.capacity() * size_of::<LineHead>();
+        size_of::<Self>() + self.text.capacity() + lines + self.details.capacity() + links
     }
 
     fn is_sound(&self) -> bool {
-        let lines: Vec<_> = self.lines().collect();
-        lines.len() == self.count && lines.iter().all(StoredLine::is_sound)
+        let details: usize = self.lines.iter().map(|head| head.details()).sum();
+        details == self.details.len()
+            && memchr::memchr_iter(b'\n', &self.text).count() == self.lines.len()
+            && self.text.last().is_none_or(|last| *last == b'\n')
+            && self.lines().all(|line| line.is_sound())
     }
 }
 

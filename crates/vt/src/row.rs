@@ -43,6 +43,8 @@ pub(crate) struct Row {
     pub(crate) wrapped: bool,
     /// There may be wide characters, clusters or tabs.
     complex: bool,
+    /// There may be clusters or tabs.
+    clusters: bool,
     /// There may be marks that wait for the character behind them.
     leads: bool,
     pub(crate) owner: Owner,
@@ -54,7 +56,8 @@ pub(crate) struct Row {
 impl Row {
     pub(crate) fn of(cells: Vec<Cell>, wrapped: bool, owner: Owner) -> Self {
         let complex = cells.iter().any(|cell| cell.is_complex());
-        Self { cells, wrapped, complex, leads: complex, owner, hash: None }
+        let clusters = cells.iter().any(|cell| cell.is_cluster_or_tab());
+        Self { cells, wrapped, complex, clusters, leads: clusters, owner, hash: None }
     }
 
     /// The cells up to the last that was written to or erased in colour.
@@ -68,6 +71,10 @@ impl Row {
 
     pub(crate) fn is_complex(&self) -> bool {
         self.complex
+    }
+
+    pub(crate) fn has_clusters(&self) -> bool {
+        self.clusters
     }
 
     pub(crate) fn has_leads(&self) -> bool {
@@ -111,7 +118,8 @@ impl Row {
     /// Empties the row and keeps its memory.
     pub(crate) fn clear(&mut self) {
         self.cells.clear();
-        (self.wrapped, self.complex, self.leads, self.hash) = (false, false, false, None);
+        (self.wrapped, self.complex, self.clusters, self.leads) = (false, false, false, false);
+        self.hash = None;
     }
 
     pub(crate) fn give_back_memory(&mut self) {
@@ -142,6 +150,11 @@ impl Row {
         if self.owner == Owner::Nobody {
             self.owner = Owner::Command;
         }
+    }
+
+    fn note_kind(&mut self, cell: Cell) {
+        self.complex |= cell.is_complex();
+        self.clusters |= cell.is_cluster_or_tab();
     }
 
     /// Makes the row at least `len` cells long.
@@ -262,7 +275,7 @@ impl Row {
         if wide {
             self.cells[col + 1] = cell.spacer();
         }
-        self.complex |= cell.is_complex();
+        self.note_kind(cell);
     }
 
     /// Changes the text of a cell that is there, without a look at its neighbours.
@@ -270,7 +283,7 @@ impl Row {
         self.note_write();
         self.extend_to(col + 1, cols);
         self.cells[col] = cell;
-        self.complex |= cell.is_complex();
+        self.note_kind(cell);
     }
 
     /// Erases columns to a blank.
@@ -369,7 +382,7 @@ impl Row {
         self.split_around(&(col..end));
         self.extend_to(end, cols);
         self.cells[col..end].copy_from_slice(cells);
-        self.complex |= cells.iter().any(|cell| cell.is_complex());
+        cells.iter().for_each(|cell| self.note_kind(*cell));
         // A copy may begin or end within a wide character.
         if self.complex {
             for at in [col, end] {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::runs::{RunReader, RunWriter};
-use crate::cell::Width;
+use crate::cell::{Cell, Width};
 use crate::clusters::{self, Clusters};
 use crate::packed::{read_number, write_number};
 use crate::row::Row;
@@ -21,6 +21,40 @@ const GRAPHEMES: u8 = 2;
 const CONTINUES: u8 = 4;
 /// Links of this line follow in the chunk's list.
 const LINKS: u8 = 8;
+
+/// What is known of a stored line without reading it: its width with [`LineHead::IS_WIDE`], and the bytes of its details.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub(super) struct LineHead(u32, u32);
+
+impl LineHead {
+    /// There are wide characters.
+    const IS_WIDE: u32 = 1 << 31;
+
+    /// A line of narrow characters in the default style.
+    #[inline]
+    pub(super) fn plain(width: usize) -> Self {
+        Self(width as u32, 0)
+    }
+
+    pub(super) fn width(self) -> usize {
+        (self.0 & !Self::IS_WIDE) as usize
+    }
+
+    /// Bytes of the details.
+    pub(super) fn details(self) -> usize {
+        self.1 as usize
+    }
+
+    /// Rows at a width; `None` if the line has to be read for that.
+    #[inline]
+    pub(super) fn rows(self, cols: usize) -> Option<usize> {
+        let width = self.width();
+        if width <= cols {
+            return Some(1);
+        }
+        (self.0 & Self::IS_WIDE == 0).then(|| width.div_ceil(cols))
+    }
+}
 
 /// A line whose end is still to come.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -43,33 +77,54 @@ impl OpenLine {
             self.width += 1;
         }
         self.leaves_column = row.wrapped && row.len() < cols;
-        let (extent, end) = (row.extent(), row.len());
-        let before = self.width;
-        if !row.is_complex() && row.is_ascii() {
-            let start = self.text.len();
-            self.text.resize(start + extent, b' ');
-            let bytes = self.text[start..].iter_mut().zip(row.cells());
-            bytes
-                .filter(|(_, cell)| !cell.is_unwritten())
-                .for_each(|(byte, cell)| *byte = cell.0 as u8);
+        let cells = &row.cells()[..row.extent()];
+        if row.has_clusters() {
+            self.push_clusters(cells, tables, row.wrapped);
+        } else if row.is_complex() || !row.is_ascii() {
+            self.push_characters(cells);
         } else {
-            let stop = |col| (before + col) / 8 * 8 + 8 - before;
-            let mut text = String::with_capacity(4 * extent);
-            text::push_line(&row.cells()[..extent], tables, &mut text, row.wrapped, stop);
-            self.text.extend_from_slice(text.as_bytes());
+            self.text.extend(cells.iter().map(|cell| {
+                let code = cell.0 as u8;
+                if code == 0 { b' ' } else { code }
+            }));
         }
-        for run in row.cells()[..end].chunk_by(|a, b| a.style() == b.style()) {
+        for run in row.cells().chunk_by(|a, b| a.style() == b.style()) {
             self.runs.push(run.len(), tables.style(run[0].style()));
         }
-        self.width += end;
-        if row.is_complex() {
-            for cell in row.cells() {
-                self.flags |= if cell.width() == Width::Wide { WIDE } else { 0 };
-                let is_joined = |number| {
-                    clusters::sum_of_widths(tables.cluster(number)) > cell.width() as usize + 1
-                };
-                self.flags |= if cell.cluster().is_some_and(is_joined) { GRAPHEMES } else { 0 };
+        self.width += row.len();
+    }
+
+    /// Adds the text of cells without clusters and tabs.
+    fn push_characters(&mut self, cells: &[Cell]) {
+        self.text.reserve(3 * cells.len());
+        for cell in cells {
+            if cell.width() == Width::Spacer {
+                self.flags |= WIDE;
+                continue;
             }
+            let character = cell.character().filter(|c| *c != '\0').unwrap_or(' ');
+            let mut bytes = [0; 4];
+            match character.encode_utf8(&mut bytes).len() {
+                1 => self.text.push(bytes[0]),
+                2 => self.text.extend_from_slice(&bytes[..2]),
+                3 => self.text.extend_from_slice(&bytes[..3]),
+                _ => self.text.extend_from_slice(&bytes),
+            }
+        }
+    }
+
+    fn push_clusters(&mut self, cells: &[Cell], tables: &Tables, continues: bool) {
+        let before = self.width;
+        let stop = |col| (before + col) / 8 * 8 + 8 - before;
+        let mut text = String::with_capacity(4 * cells.len());
+        text::push_line(cells, tables, &mut text, continues, stop);
+        self.text.extend_from_slice(text.as_bytes());
+        for cell in cells {
+            self.flags |= if cell.width() == Width::Wide { WIDE } else { 0 };
+            let is_joined = |number| {
+                clusters::sum_of_widths(tables.cluster(number)) > cell.width() as usize + 1
+            };
+            self.flags |= if cell.cluster().is_some_and(is_joined) { GRAPHEMES } else { 0 };
         }
     }
 
@@ -80,34 +135,39 @@ impl OpenLine {
         (self.width, self.flags, self.leaves_column) = (0, 0, false);
     }
 
-    /// Writes flags, width and runs.
+    /// Appends flags, links and runs to the details.
     pub(super) fn write_to(
         &mut self,
-        record: &mut Vec<u8>,
+        details: &mut Vec<u8>,
         links: &mut Vec<Arc<Link>>,
         continues: bool,
-    ) {
+    ) -> LineHead {
+        let start = details.len();
         let (runs, own_links) = self.runs.finish();
         let mut flags = self.flags | if continues { CONTINUES } else { 0 };
         if !own_links.is_empty() {
             flags |= LINKS;
         }
-        let has_details = flags != 0 || self.width != self.text.len();
-        write_number(record, (runs.len() as u64) << 1 | u64::from(has_details));
-        if has_details {
-            record.push(flags);
-            write_number(record, self.width as u64);
+        if flags != 0 || !runs.is_empty() {
+            details.push(flags);
         }
         if flags & LINKS != 0 {
-            write_number(record, links.len() as u64);
+            write_number(details, links.len() as u64);
             links.extend_from_slice(own_links);
         }
-        record.extend_from_slice(runs);
+        details.extend_from_slice(runs);
+        let is_wide = if flags & WIDE != 0 { LineHead::IS_WIDE } else { 0 };
+        LineHead(self.width as u32 | is_wide, (details.len() - start) as u32)
+    }
+
+    /// Rows that the line takes at least; only wide characters can make it more.
+    pub(super) fn least_rows(&self, cols: usize) -> usize {
+        self.width.div_ceil(cols).max(1)
     }
 
     pub(super) fn rows(&self, cols: usize) -> usize {
-        if self.flags & WIDE == 0 {
-            self.width.div_ceil(cols).max(1)
+        if self.flags & WIDE == 0 || self.width <= cols {
+            self.least_rows(cols)
         } else {
             self.line().rows(cols).len()
         }
@@ -121,69 +181,35 @@ impl OpenLine {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        str::from_utf8(&self.text).is_ok()
-            && self.width <= self.text.len().saturating_mul(8).saturating_add(1 << 16)
+        str::from_utf8(&self.text).is_ok() && is_width_sound(self.width, self.text.len())
     }
 }
 
 /// A line as it is stored.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StoredLine<'a> {
+    pub(super) head: LineHead,
     text: &'a [u8],
-    text_start: usize,
-    record_start: usize,
-    width: usize,
     flags: u8,
     runs: &'a [u8],
     links: &'a [Arc<Link>],
 }
 
 impl<'a> StoredLine<'a> {
-    /// The lines of a chunk.
-    pub(super) fn all(
+    /// A line with its details; what is damaged of them is left out.
+    pub(super) fn new(
+        head: LineHead,
         text: &'a [u8],
-        records: &'a [u8],
+        details: &'a [u8],
         links: &'a [Arc<Link>],
-    ) -> impl Iterator<Item = Self> {
-        let (mut text_start, mut rest) = (0, records);
-        std::iter::from_fn(move || {
-            let record_start = records.len() - rest.len();
-            let len = memchr::memchr(b'\n', text.get(text_start..)?)?;
-            let line = &text[text_start..text_start + len];
-            let head = read_number(&mut rest)?;
-            let (mut flags, mut width) = (0, len);
-            if head & 1 != 0 {
-                let (first, after) = rest.split_first()?;
-                (flags, rest) = (*first, after);
-                width = usize::try_from(read_number(&mut rest)?).ok()?;
-            }
-            let from = if flags & LINKS != 0 {
-                usize::try_from(read_number(&mut rest)?).ok()?
-            } else {
-                0
-            };
-            let (runs, after) = rest.split_at_checked(usize::try_from(head >> 1).ok()?)?;
-            rest = after;
-            let stored = Self {
-                text: line,
-                text_start,
-                record_start,
-                width,
-                flags,
-                runs,
-                links: links.get(from..)?,
-            };
-            text_start += len + 1;
-            Some(stored)
-        })
-    }
-
-    pub(super) fn text_start(&self) -> usize {
-        self.text_start
-    }
-
-    pub(super) fn record_start(&self) -> usize {
-        self.record_start
+    ) -> Self {
+        let (flags, mut runs) = details.split_first().map_or((0, details), |(f, rest)| (*f, rest));
+        let mut from = None;
+        if flags & LINKS != 0 {
+            from = read_number(&mut runs).and_then(|from| usize::try_from(from).ok());
+        }
+        let links = from.and_then(|from| links.get(from..)).unwrap_or_default();
+        Self { head, text, flags, runs, links }
     }
 
     /// The next line is part of this one.
@@ -192,22 +218,22 @@ impl<'a> StoredLine<'a> {
     }
 
     pub(super) fn rows(&self, cols: usize) -> usize {
-        if self.flags & WIDE == 0 {
-            self.width.div_ceil(cols).max(1)
-        } else {
-            self.line().rows(cols).len()
-        }
+        self.head.rows(cols).unwrap_or_else(|| self.line().rows(cols).len())
     }
 
     pub(super) fn line(&self) -> Line {
         let text = String::from_utf8_lossy(self.text);
-        Line::new(&text, self.width, self.flags, RunReader::new(self.runs, self.links))
+        Line::new(&text, self.head.width(), self.flags, RunReader::new(self.runs, self.links))
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        str::from_utf8(self.text).is_ok()
-            && self.width <= self.text.len().saturating_mul(8).saturating_add(1 << 16)
+        str::from_utf8(self.text).is_ok() && is_width_sound(self.head.width(), self.text.len())
     }
+}
+
+/// A line with that much text may be so wide; a record may claim anything.
+fn is_width_sound(width: usize, text: usize) -> bool {
+    width <= text.saturating_mul(8).saturating_add(1 << 16)
 }
 
 /// A cell of a line that was read.

@@ -25,7 +25,7 @@ pub(crate) struct Params {
     values: [u16; MAX_PARAMS],
     len: usize,
     /// Bit i: the number i stands behind a colon.
-    colons: u32,
+    colons: u64,
 }
 
 impl Params {
@@ -52,10 +52,10 @@ impl Params {
         &self.values[..self.len]
     }
 
-    /// The number at an index belongs to the one before.
+    /// How many numbers behind the one at an index belong to it.
     #[inline]
-    pub(crate) fn is_sub(&self, index: usize) -> bool {
-        index < self.len && self.colons & 1 << index != 0
+    pub(crate) fn subs(&self, index: usize) -> usize {
+        (self.colons >> (index + 1)).trailing_ones() as usize
     }
 }
 
@@ -66,38 +66,40 @@ impl<'a> Csi<'a> {
     pub(super) fn scan(bytes: &'a [u8], params: &'a mut Params) -> Option<Self> {
         (params.len, params.colons) = (0, 0);
         let mut at = 2;
-        let mut next = || {
-            let byte = bytes.get(at).copied();
-            at += 1;
-            byte
-        };
-        let mut byte = next()?;
-        let mut prefix = 0;
-        if matches!(byte, b'<'..=b'?') {
-            (prefix, byte) = (byte, next()?);
-        }
-        let (mut value, mut is_given, mut is_sub) = (0_u32, false, false);
-        loop {
-            match byte {
-                b'0'..=b'9' => {
-                    value = (value * 10 + u32::from(byte - b'0')).min(u16::MAX.into());
-                    is_given = true;
-                }
-                b';' | b':' => {
-                    params.push(value as u16, is_sub);
-                    (value, is_given, is_sub) = (0, true, byte == b':');
-                }
-                _ => break,
+        let prefix = match *bytes.get(at)? {
+            prefix @ b'<'..=b'?' => {
+                at += 1;
+                prefix
             }
-            byte = next()?;
-        }
-        if is_given {
-            params.push(value as u16, is_sub);
-        }
+            _ => 0,
+        };
+        let mut is_sub = false;
+        let mut byte = loop {
+            let mut value = 0;
+            let start = at;
+            let byte = loop {
+                let byte = *bytes.get(at)?;
+                at += 1;
+                let digit = u32::from(byte.wrapping_sub(b'0'));
+                if digit > 9 {
+                    break byte;
+                }
+                value = (value * 10 + digit).min(u16::MAX.into());
+            };
+            let is_separator = matches!(byte, b';' | b':');
+            if is_separator || at > start + 1 || params.len > 0 {
+                params.push(value as u16, is_sub);
+            }
+            if !is_separator {
+                break byte;
+            }
+            is_sub = byte == b':';
+        };
         let mut intermediates = [0; 2];
         for intermediate in &mut intermediates {
             if matches!(byte, 0x20..=0x2f) {
-                (*intermediate, byte) = (byte, next()?);
+                (*intermediate, byte) = (byte, *bytes.get(at)?);
+                at += 1;
             }
         }
         let raw = &bytes[..at];
@@ -122,7 +124,7 @@ impl Params {
     fn push(&mut self, value: u16, sub: bool) {
         if self.len < MAX_PARAMS {
             self.values[self.len] = value;
-            self.colons |= u32::from(sub) << self.len;
+            self.colons |= u64::from(sub) << self.len;
             self.len += 1;
         }
     }

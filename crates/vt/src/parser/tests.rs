@@ -37,7 +37,9 @@ impl Handler for Calls {
     fn csi(&mut self, csi: &Csi<'_>) {
         let (prefix, intermediates, last) = csi.name();
         let prefix = if prefix == 0 { ' ' } else { char::from(prefix) };
-        let subs: Vec<usize> = (0..csi.params.len()).filter(|at| csi.params.is_sub(*at)).collect();
+        let numbers = 0..csi.params.len();
+        let subs: Vec<usize> =
+            numbers.filter(|at| *at > 0 && csi.params.subs(at - 1) > 0).collect();
         let params = csi.params.all();
         self.0.push(format!(
             "CSI {prefix} {params:?} {subs:?} {} {}",

@@ -20,24 +20,17 @@ pub(super) fn apply(style: &mut Style, params: &Params, from: usize) {
         return;
     }
     let mut at = from;
-    while at < params.len() {
-        let code = params.get(at);
-        let first_sub = at + 1;
+    while let Some((&code, behind)) = params.all().get(at..).and_then(<[u16]>::split_first) {
         // The numbers behind colons belong to this one.
-        let mut next = first_sub;
-        while params.is_sub(next) {
-            next += 1;
-        }
+        let (subs, _) = behind.split_at(params.subs(at));
+        at += 1 + subs.len();
         let attributes = &mut style.attributes;
         match code {
             0 => *style = Style::default(),
             1 => attributes.insert(Attributes::BOLD),
             2 => attributes.insert(Attributes::DIM),
             3 => attributes.insert(Attributes::ITALIC),
-            4 => {
-                let kind = if next > first_sub { params.get(first_sub) } else { 1 };
-                set_underline(attributes, kind);
-            }
+            4 => set_underline(attributes, subs.first().copied().unwrap_or(1)),
             5 | 6 => attributes.insert(Attributes::BLINK),
             7 => attributes.insert(Attributes::INVERSE),
             8 => attributes.insert(Attributes::HIDDEN),
@@ -58,12 +51,11 @@ pub(super) fn apply(style: &mut Style, params: &Params, from: usize) {
             90..=97 => style.fg = Color::Indexed((code - 90 + 8) as u8),
             100..=107 => style.bg = Color::Indexed((code - 100 + 8) as u8),
             38 | 48 | 58 => {
-                let (color, end) = if next > first_sub {
-                    (with_colons(params, first_sub, next), next)
-                } else {
-                    with_semicolons(params, first_sub)
+                let (color, taken) = match subs {
+                    [] => with_semicolons(behind),
+                    _ => (with_colons(subs), 0),
                 };
-                next = end;
+                at += taken;
                 match (color, code) {
                     (Some(color), 38) => style.fg = color,
                     (Some(color), 48) => style.bg = color,
@@ -73,7 +65,6 @@ pub(super) fn apply(style: &mut Style, params: &Params, from: usize) {
             }
             _ => {}
         }
-        at = next;
     }
 }
 
@@ -90,35 +81,31 @@ fn set_underline(attributes: &mut Attributes, kind: u16) {
 }
 
 /// `5:n`, `2:r:g:b` or `2:space:r:g:b`.
-fn with_colons(params: &Params, from: usize, end: usize) -> Option<Color> {
-    let byte = |at: usize| u8::try_from(params.get(at)).ok();
-    match params.get(from) {
-        5 if end - from >= 2 => byte(from + 1).map(Color::Indexed),
-        2 => {
-            let first = match end - from {
-                4 => from + 1,
-                5.. => from + 2,
-                _ => return None,
-            };
-            Some(Color::Rgb(byte(first)?, byte(first + 1)?, byte(first + 2)?))
-        }
+fn with_colons(subs: &[u16]) -> Option<Color> {
+    match *subs {
+        [5, index, ..] => indexed(index),
+        [2, r, g, b] | [2, _, r, g, b, ..] => rgb(r, g, b),
         _ => None,
     }
 }
 
-/// `5;n` or `2;r;g;b`, and where the next parameter is.
-fn with_semicolons(params: &Params, from: usize) -> (Option<Color>, usize) {
-    let byte = |at: usize| u8::try_from(params.get(at)).ok().filter(|_| at < params.len());
-    match params.get(from) {
-        5 => (byte(from + 1).map(Color::Indexed), from + 2),
-        2 => {
-            let parts = (byte(from + 1), byte(from + 2), byte(from + 3));
-            let color = match parts {
-                (Some(r), Some(g), Some(b)) => Some(Color::Rgb(r, g, b)),
-                _ => None,
-            };
-            (color, from + 4)
-        }
-        _ => (None, from + 1),
+/// `5;n` or `2;r;g;b`, and how many numbers that is.
+#[inline]
+fn with_semicolons(behind: &[u16]) -> (Option<Color>, usize) {
+    match *behind {
+        [5, index, ..] => (indexed(index), 2),
+        [2, r, g, b, ..] => (rgb(r, g, b), 4),
+        // The rest is missing.
+        [5 | 2, ..] => (None, behind.len()),
+        _ => (None, 1),
     }
+}
+
+fn indexed(index: u16) -> Option<Color> {
+    u8::try_from(index).ok().map(Color::Indexed)
+}
+
+fn rgb(r: u16, g: u16, b: u16) -> Option<Color> {
+    let byte = |value: u16| u8::try_from(value).ok();
+    Some(Color::Rgb(byte(r)?, byte(g)?, byte(b)?))
 }
