@@ -13,7 +13,7 @@ use super::charsets::Charsets;
 use super::modes::Modes;
 use super::pen::Pen;
 use crate::command_line::{CommandLine, EnteredLines};
-use crate::event::{Event, Mark, Tapped};
+use crate::event::{Event, Mark};
 use crate::grid::{Grid, Position};
 use crate::history::History;
 use crate::input::{MouseEncoding, MouseTracking};
@@ -106,9 +106,17 @@ pub(super) struct Core {
     pub(super) replies: Vec<u8>,
     #[serde(skip)]
     pub(super) events: Vec<Event>,
-    /// What was fed since it was last taken, if it is followed.
+    /// The shell mark that the last feed ended with.
     #[serde(skip)]
-    pub(super) tap: Option<Vec<Tapped>>,
+    pub(super) mark: Option<Mark>,
+    /// What is printed while no output is captured is kept in `tapped`.
+    #[serde(skip)]
+    pub(super) taps: bool,
+    #[serde(skip)]
+    pub(super) tapped: Vec<u8>,
+    /// Bytes of text and control sequences since they were last counted.
+    #[serde(skip)]
+    pub(super) printed: u64,
     /// Cells that were touched since the clock was looked at.
     #[serde(skip)]
     pub(super) work: usize,
@@ -160,7 +168,10 @@ impl Core {
             palette,
             replies: Vec::new(),
             events: Vec::new(),
-            tap: None,
+            mark: None,
+            taps: false,
+            tapped: Vec::new(),
+            printed: 0,
             work: 0,
         }
     }
@@ -193,23 +204,19 @@ impl Core {
     }
 
     /// Adds to the stream that is followed.
+    #[inline]
     pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
-        let Some(tap) = &mut self.tap else { return };
-        match tap.last_mut() {
-            Some(Tapped::Bytes(last)) => last.extend_from_slice(bytes),
-            _ => tap.push(Tapped::Bytes(bytes.to_vec())),
+        self.printed += bytes.len() as u64;
+        if self.taps && self.capture.as_ref().is_none_or(Capture::is_suspended) {
+            self.tapped.extend_from_slice(bytes);
         }
     }
 
     pub(super) fn event(&mut self, event: Event) {
-        let row = self.grid().cursor.row as u16;
-        if let Some(tap) = &mut self.tap
-            && matches!(event, Event::Mark(_) | Event::WorkingDirectory(_))
-        {
-            if matches!(event, Event::Mark(Mark::OutputStart(_))) {
-                tap.push(Tapped::OutputAt(row));
-            }
-            tap.push(Tapped::Event(event.clone()));
+        if let Event::Mark(mark) = &event {
+            // The owner looks at it before anything else is fed.
+            self.mark = Some(mark.clone());
+            self.work = MAX_WORK;
         }
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
@@ -297,7 +304,7 @@ impl Core {
     /// The rows of both screens are what was there before: what comes from now on is a command's output.
     pub(super) fn begin_capture(&mut self, row: usize) {
         for (index, line) in self.primary.rows_mut().enumerate() {
-            line.owner = if index < row { Owner::Earlier } else { Owner::Nobody };
+            line.make_earlier(if index < row { Owner::Earlier } else { Owner::Nobody });
         }
         self.primary.row_mut(row).reach();
         self.capture = Some(Capture::default());

@@ -58,9 +58,9 @@ impl Handler for Core {
     }
 
     fn escape(&mut self, intermediates: &[u8], last: u8) {
-        if self.tap.is_some() {
-            self.tap_bytes(&[&[0x1b], intermediates, &[last]].concat());
-        }
+        self.tap_bytes(&[0x1b]);
+        self.tap_bytes(intermediates);
+        self.tap_bytes(&[last]);
         self.work += 1;
         match (intermediates, last) {
             (b"", b'7') => self.save_cursor(),
