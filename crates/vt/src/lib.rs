@@ -18,6 +18,7 @@ mod cell;
 mod changes;
 mod clusters;
 mod command_line;
+mod content_hash;
 mod event;
 pub mod format;
 mod grid;

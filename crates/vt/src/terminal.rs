@@ -41,7 +41,8 @@ pub use self::output::CleanOutput;
 pub use self::persisted::PersistedError;
 
 use self::core::Core;
-use crate::changes::{Changes, Frame, RowHash, Seq, Since};
+use crate::changes::{Changes, Frame, Seq, Since};
+use crate::content_hash::ContentHash;
 use crate::event::Event;
 use crate::input::InputModes;
 use crate::parser::Parser;
@@ -223,7 +224,7 @@ impl Terminal {
     }
 
     fn frame_hash(&self) -> u64 {
-        let mut hash = RowHash::new();
+        let mut hash = ContentHash::new();
         let cursor = self.core.cursor();
         hash.add(u64::from(cursor.row) << 32 | u64::from(cursor.col));
         hash.add(u64::from(cursor.visible) << 1 | u64::from(self.core.is_alternate));

@@ -12,6 +12,7 @@ use super::capture::Capture;
 use super::charsets::Charsets;
 use super::modes::Modes;
 use super::pen::Pen;
+use crate::cell::Cell;
 use crate::command_line::{CommandLine, EnteredLines};
 use crate::event::{Event, Mark};
 use crate::grid::{Grid, Position};
@@ -188,6 +189,18 @@ impl Core {
         if self.is_alternate { &mut self.alternate } else { &mut self.primary }
     }
 
+    /// A cell without text, as it is printed now.
+    #[inline]
+    pub(super) fn template(&mut self) -> Cell {
+        self.pen.template(&mut self.tables)
+    }
+
+    /// What erasing leaves: the background.
+    #[inline]
+    pub(super) fn blank(&mut self) -> Cell {
+        self.pen.blank(&mut self.tables)
+    }
+
     /// What the shown screen has beside its cells.
     pub(super) fn own(&mut self) -> &mut PerScreen {
         &mut self.per_screen[usize::from(self.is_alternate)]
@@ -231,7 +244,7 @@ impl Core {
         }
         self.work +=
             if lines.len() == usize::from(self.size.rows) { count * 8 } else { lines.len() * 4 };
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let has_full_width = self.grid().has_full_width();
         self.work += if has_full_width { 0 } else { lines.len() * self.cols() };
         self.grid_mut().scroll_up(lines, count, blank);
@@ -240,7 +253,7 @@ impl Core {
     /// Moves the lines down. What the history's last line continued in is not at the top any more.
     pub(super) fn scroll_down(&mut self, lines: Range<usize>, count: usize) {
         self.top_is_replaced(lines.start);
-        let blank = self.pen.blank();
+        let blank = self.blank();
         self.work += self.cols() + 4 * lines.len();
         self.grid_mut().scroll_down(lines, count, blank);
     }
@@ -298,7 +311,7 @@ impl Core {
         let moved = self.tables.sweep(&used);
         grids.iter_mut().for_each(|grid| grid.apply(&moved));
         self.work += 2 * self.cols() * usize::from(self.size.rows);
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
     }
 
     /// The rows of both screens are what was there before: what comes from now on is a command's output.
