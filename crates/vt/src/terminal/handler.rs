@@ -193,6 +193,7 @@ impl Core {
                 let state = self.ansi_mode_state(first);
                 self.reply(&format!("\x1b[{first};{state}$y"));
             }
+            (DOLLAR, b'p') => self.unanswered(csi.raw),
             (DOLLAR, b'r' | b't') => self.change_attributes(csi),
             (DOLLAR, b'v') => self.copy_rectangle(csi),
             (DOLLAR, b'w') => self.report_presentation(first),
@@ -251,6 +252,7 @@ impl Core {
                 let state = self.private_mode_state(first);
                 self.reply(&format!("\x1b[?{first};{state}$y"));
             }
+            (DOLLAR, b'p') => self.unanswered(csi.raw),
             _ => {}
         }
     }

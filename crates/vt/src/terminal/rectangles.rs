@@ -127,15 +127,17 @@ impl Core {
     /// What a cell adds to the checksum: its character with its attributes, and the marks that join it.
     fn checksum_of(&self, cell: Cell) -> (u32, u32) {
         let has = |bit: u16| self.checksum & bit != 0;
-        let mut text = String::new();
-        self.tables.push_text(cell, &mut text);
-        let is_blank = is_undrawn(cell) || cell.width() == Width::Spacer;
-        let mut characters = text.chars().filter(|_| !is_blank).map(u32::from);
-        let mut value = characters.next().unwrap_or_else(|| b' '.into());
-        let mut marks = 0;
-        if !has(WHOLE_CHARACTERS) {
-            value &= 0xff;
+        let (mut value, mut marks) = (u32::from(b' '), 0);
+        if let Some(number) = cell.cluster() {
+            let mut characters = self.tables.cluster(number).chars().map(u32::from);
+            value = characters.next().unwrap_or(value);
             marks = characters.fold(0, u32::wrapping_add);
+        } else if !is_undrawn(cell) && cell.width() != Width::Spacer {
+            value = cell.character().map_or(value, u32::from);
+        }
+        match has(WHOLE_CHARACTERS) {
+            true => marks = 0,
+            false => value &= 0xff,
         }
         if !has(NO_ATTRIBUTES) {
             let attributes = self.tables.style(cell.style()).style.attributes;
