@@ -30,12 +30,7 @@ impl Core for Ours {
     }
 
     fn feed(&mut self, bytes: &[u8]) {
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let (portion, others) = rest.split_at(self.0.portion(rest));
-            self.0.feed(portion);
-            rest = others;
-        }
+        self.0.feed(bytes);
         self.0.take_replies();
         self.0.take_events();
     }

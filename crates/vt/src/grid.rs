@@ -110,6 +110,13 @@ impl Grid {
         };
     }
 
+    /// Puts the cursor behind what was printed up to a column; `end` is where it wraps.
+    #[inline]
+    pub(crate) fn put_cursor_behind(&mut self, col: usize, end: usize) {
+        self.cursor.wraps = col >= end;
+        self.cursor.col = if col >= end { end - 1 } else { col };
+    }
+
     /// The column behind the last that printing from a column may reach.
     #[inline]
     pub(crate) fn right_end(&self, col: usize) -> usize {

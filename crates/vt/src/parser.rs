@@ -75,6 +75,7 @@ impl Parser {
                 return at;
             }
         }
+        let mut params = Params::NONE;
         while at < bytes.len() {
             let rest = &bytes[at..];
             at += match rest[0] {
@@ -83,13 +84,7 @@ impl Parser {
                     handler.ascii(&rest[..len]);
                     len
                 }
-                ESC => match Sequence::parse(rest, 0) {
-                    Some(sequence) => {
-                        sequence.dispatch(rest, handler);
-                        sequence.len
-                    }
-                    None => self.hold(rest),
-                },
+                ESC => self.sequence(rest, &mut params, handler),
                 0x00..=0x1f => {
                     handler.control(rest[0]);
                     1
@@ -102,6 +97,24 @@ impl Parser {
             }
         }
         at
+    }
+
+    /// Takes the sequence at the start of `rest`, or holds what is there of it.
+    #[inline]
+    fn sequence<H: Handler>(&mut self, rest: &[u8], params: &mut Params, handler: &mut H) -> usize {
+        if rest.get(1) == Some(&b'[')
+            && let Some(csi) = Csi::scan(rest, params)
+        {
+            handler.csi(&csi);
+            return csi.raw.len();
+        }
+        match Sequence::parse(rest, 0) {
+            Some(sequence) => {
+                sequence.dispatch(rest, handler);
+                sequence.len
+            }
+            None => self.hold(rest),
+        }
     }
 
     /// The stream is over: what was cut remains so.
@@ -174,26 +187,28 @@ impl Parser {
 
     fn text<H: Handler>(&mut self, rest: &[u8], handler: &mut H) -> usize {
         let run = &rest[..text_len(rest)];
-        match std::str::from_utf8(run) {
-            Ok(text) => {
-                handler.text(text);
-                run.len()
+        if let Ok(text) = str::from_utf8(run) {
+            handler.text(text);
+            return run.len();
+        }
+        let mut at = 0;
+        for chunk in run.utf8_chunks() {
+            if !chunk.valid().is_empty() {
+                handler.text(chunk.valid());
             }
-            Err(error) => {
-                let valid = error.valid_up_to();
-                if valid > 0 {
-                    handler.text(str::from_utf8(&run[..valid]).unwrap_or_default());
-                    return valid;
-                }
-                match error.error_len() {
-                    None if run.len() == rest.len() => self.hold(rest),
-                    len => {
-                        handler.text("\u{fffd}");
-                        len.unwrap_or(run.len())
-                    }
-                }
+            at += chunk.valid().len() + chunk.invalid().len();
+            let is_cut = at == rest.len()
+                && str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
+            if is_cut {
+                self.hold(chunk.invalid());
+            } else if !chunk.invalid().is_empty() {
+                handler.text("\u{fffd}");
+            }
+            if handler.has_worked_enough() {
+                break;
             }
         }
+        at
     }
 
     fn enforce_bound(&mut self) {
@@ -247,7 +262,12 @@ impl Sequence {
                 }
             }
             Kind::Csi => {
-                if let Some(csi) = Csi::parse(raw) {
+                // Controls were executed; DEL and bytes that are not ASCII mean nothing.
+                let belongs = |byte: &u8| matches!(*byte, ESC | 0x20..=0x7e);
+                let clean: Vec<u8> = raw.iter().copied().filter(belongs).collect();
+                let mut params = Params::NONE;
+                if let Some(mut csi) = Csi::scan(&clean, &mut params) {
+                    csi.raw = raw;
                     handler.csi(&csi);
                 }
             }

@@ -9,7 +9,8 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, Width};
-use crate::changes::RowHash;
+use crate::clusters;
+use crate::content_hash::ContentHash;
 use crate::tables::{Moved, Tables, Used};
 
 /// Whose a row is, for the output of a command.
@@ -121,6 +122,12 @@ impl Row {
         size_of::<Self>() + self.cells.capacity() * size_of::<Cell>()
     }
 
+    /// What is here was there before the command.
+    pub(crate) fn make_earlier(&mut self, owner: Owner) {
+        self.owner = owner;
+        self.cells.iter_mut().for_each(|cell| *cell = cell.earlier());
+    }
+
     /// The command came here line by line.
     pub(crate) fn reach(&mut self) {
         if self.owner != Owner::Earlier {
@@ -146,10 +153,16 @@ impl Row {
     /// Makes the row at least `len` cells long.
     fn extend_to(&mut self, len: usize, cols: usize) {
         if self.cells.len() < len {
-            if self.cells.capacity() < len {
-                self.cells.reserve_exact(cols.max(len) - self.cells.len());
-            }
+            self.reserve(len, cols);
             self.cells.resize(len, Cell::EMPTY);
+        }
+    }
+
+    /// Makes room for at least `len` cells, and for all columns at once.
+    #[inline]
+    fn reserve(&mut self, len: usize, cols: usize) {
+        if self.cells.capacity() < len {
+            self.cells.reserve_exact(cols.max(len) - self.cells.len());
         }
     }
 
@@ -179,10 +192,65 @@ impl Row {
         if end >= cols {
             self.wrapped = false;
         }
-        self.extend_to(end, cols);
-        for (cell, byte) in self.cells[col..end].iter_mut().zip(text) {
+        self.reserve(end, cols);
+        if self.cells.len() < col {
+            self.cells.resize(col, Cell::EMPTY);
+        }
+        // The part that is behind the row's end is appended: it need not be made empty before.
+        let (over, behind) = text.split_at(text.len().min(self.cells.len() - col));
+        for (cell, byte) in self.cells[col..].iter_mut().zip(over) {
             *cell = template.with_ascii(*byte);
         }
+        self.cells.extend(behind.iter().map(|byte| template.with_ascii(*byte)));
+    }
+
+    /// Writes the characters at the start of a text that have a width and fit into the columns. Returns their bytes and
+    /// the column behind them.
+    pub(crate) fn write_text(
+        &mut self,
+        columns: Range<usize>,
+        text: &str,
+        template: Cell,
+        cols: usize,
+    ) -> (usize, usize) {
+        let start = columns.start;
+        if text.chars().next().and_then(clusters::char_width).is_none_or(|width| width == 0) {
+            return (0, start);
+        }
+        self.note_write();
+        self.split_around(&(start..start));
+        let len = self.cells.len();
+        // No character is wider than its bytes are many.
+        let room = columns.end.min(start + text.len());
+        self.extend_to(room, cols);
+        let (mut taken, mut col, mut has_wide) = (0, start, false);
+        for character in text.chars() {
+            match clusters::char_width(character) {
+                Some(1) if col < room => {
+                    self.cells[col] = template.with_char(character);
+                    col += 1;
+                }
+                Some(2) if col + 2 <= room => {
+                    let cell = template.with_char(character).wide();
+                    self.cells[col] = cell;
+                    self.cells[col + 1] = cell.spacer();
+                    has_wide = true;
+                    col += 2;
+                }
+                _ => break,
+            }
+            taken += character.len_utf8();
+        }
+        self.cells.truncate(len.max(col));
+        // The left half of this one was overwritten.
+        if self.complex && self.cells.get(col).is_some_and(|cell| cell.width() == Width::Spacer) {
+            self.cells[col] = self.cells[col].emptied();
+        }
+        self.complex |= has_wide;
+        if col >= cols {
+            self.wrapped = false;
+        }
+        (taken, col)
     }
 
     /// Writes a character of one or two columns that fits into the row.
@@ -360,7 +428,7 @@ impl Row {
             !(cell.is_unwritten() || cell.character() == Some(' ')) || cell.style().0 != 0
         };
         let end = self.cells.iter().rposition(shows).map_or(0, |last| last + 1);
-        let mut hash = RowHash::new();
+        let mut hash = ContentHash::new();
         let mut style = Cell::EMPTY.style();
         for cell in &self.cells[..end] {
             if cell.style() != style {

@@ -8,6 +8,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, StyleId};
+use crate::clusters;
+use crate::content_hash::ContentHash;
 use crate::style::{Color, Style};
 
 /// Entries of a table before it is swept.
@@ -17,7 +19,7 @@ const MAX_LINKS: usize = 1 << 14;
 /// Bytes of links that are kept; with more, text is shown without them.
 const MAX_LINK_BYTES: usize = 16 * 1024 * 1024;
 /// Slots of the cache.
-const CACHE: usize = 1024;
+const CACHE: usize = 512;
 /// Code points that join the first one of a cluster.
 const MAX_JOINED: usize = 15;
 /// Tabs that moved nothing, kept with a cell.
@@ -50,22 +52,47 @@ impl CellStyle {
         Self { style: Style { bg: self.style.bg, ..Style::default() }, link: None }
     }
 
+    /// There is nothing but two colours and attributes, so that the key is the style.
+    #[inline]
+    fn is_plain(&self) -> bool {
+        self.style.underline_color.is_none() && self.link.is_none()
+    }
+
+    /// A number that a plain style has alone, and that other styles may share.
+    #[inline]
+    fn key(&self) -> u64 {
+        let Style { fg, bg, attributes, .. } = self.style;
+        let plain = color_key(fg) | color_key(bg) << 26 | u64::from(attributes.bits()) << 52;
+        if self.is_plain() { plain } else { self.key_with_extras(plain) }
+    }
+
+    #[cold]
+    fn key_with_extras(&self, plain: u64) -> u64 {
+        let mut hash = ContentHash::new();
+        hash.add(plain);
+        hash.add(self.style.underline_color.map_or(0, |under| 1 << 32 | color_key(under)));
+        if let Some(link) = &self.link {
+            link.uri.bytes().for_each(|byte| hash.add(u64::from(byte)));
+        }
+        // No plain style has a foreground of this kind.
+        hash.finish() | 3 << 24
+    }
+
     /// A hash that is the same at any time and in any process.
     pub(crate) fn hash(&self) -> u64 {
-        let color = |color: Color| match color {
-            Color::Default => 0,
-            Color::Indexed(index) => 1 << 24 | u64::from(index),
-            Color::Rgb(r, g, b) => 2 << 24 | u64::from(r) << 16 | u64::from(g) << 8 | u64::from(b),
-        };
-        let mix = |hash: u64, value: u64| {
-            (hash.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95)
-        };
-        let Style { fg, bg, underline_color, attributes } = self.style;
-        let hash = mix(color(fg) << 32 | color(bg), u64::from(attributes.bits()));
-        let hash = mix(hash, underline_color.map_or(0, |under| 1 << 32 | color(under)));
-        self.link.as_ref().map_or(hash, |link| {
-            link.uri.bytes().fold(hash, |hash, byte| mix(hash, u64::from(byte)))
-        })
+        let mut hash = ContentHash::new();
+        hash.add(self.key());
+        hash.finish()
+    }
+}
+
+/// A colour in 26 bits.
+#[inline]
+fn color_key(color: Color) -> u64 {
+    match color {
+        Color::Default => 0,
+        Color::Indexed(index) => 1 << 24 | u64::from(index),
+        Color::Rgb(r, g, b) => 2 << 24 | u64::from(r) << 16 | u64::from(g) << 8 | u64::from(b),
     }
 }
 
@@ -77,6 +104,8 @@ struct Cluster {
     joined: usize,
     /// Tabs that moved nothing.
     tabs: usize,
+    /// The widths of its code points, added up.
+    columns: usize,
 }
 
 /// The tables of one terminal.
@@ -89,32 +118,30 @@ pub(crate) struct Tables {
     link_bytes: usize,
     /// Clusters below this number may be in more cells than one.
     shared: usize,
-    #[serde(skip, default = "empty_cache")]
-    cache: Box<[u32; CACHE]>,
     #[serde(skip)]
-    hashes: Vec<u64>,
+    cache: StyleCache,
 }
 
-/// Where a style of this hash is in the cache.
-fn slot(hash: u64) -> usize {
-    (hash >> 48) as usize % CACHE
-}
+/// The keys and numbers of styles that were looked up, each in the slot of its key.
+#[derive(Debug)]
+struct StyleCache(Box<[(u64, u32); CACHE]>);
 
-fn empty_cache() -> Box<[u32; CACHE]> {
-    Box::new([0; CACHE])
+impl Default for StyleCache {
+    /// The default style's key and number are 0.
+    fn default() -> Self {
+        Self(Box::new([(0, 0); CACHE]))
+    }
 }
 
 impl Default for Tables {
     fn default() -> Self {
-        let default = CellStyle::default();
         Self {
-            hashes: vec![default.hash()],
-            styles: vec![default],
+            styles: vec![CellStyle::default()],
             clusters: Vec::new(),
             links: Vec::new(),
             link_bytes: 0,
             shared: 0,
-            cache: empty_cache(),
+            cache: StyleCache::default(),
         }
     }
 }
@@ -151,16 +178,18 @@ impl Moved {
 
 impl Tables {
     /// The number of a style.
+    #[inline]
     pub(crate) fn style_id(&mut self, style: &CellStyle) -> StyleId {
-        let hash = style.hash();
-        let slot = &mut self.cache[slot(hash)];
-        if self.styles.get(*slot as usize) == Some(style) {
-            return StyleId(*slot);
+        let key = style.key();
+        let slot = (key.wrapping_mul(0x517c_c1b7_2722_0a95) >> 32) as usize % CACHE;
+        let (known, id) = self.cache.0[slot];
+        if known == key && (style.is_plain() || self.styles.get(id as usize) == Some(style)) {
+            return StyleId(id);
         }
-        *slot = self.styles.len() as u32;
+        let id = self.styles.len() as u32;
+        self.cache.0[slot] = (key, id);
         self.styles.push(style.clone());
-        self.hashes.push(hash);
-        StyleId(*slot)
+        StyleId(id)
     }
 
     pub(crate) fn style(&self, id: StyleId) -> &CellStyle {
@@ -168,13 +197,17 @@ impl Tables {
     }
 
     /// The hash of a style: equal for equal styles, whatever their numbers.
-    #[inline]
     pub(crate) fn style_hash(&self, id: StyleId) -> u64 {
-        self.hashes[id.0 as usize]
+        self.style(id).hash()
     }
 
     pub(crate) fn cluster(&self, number: u32) -> &str {
         &self.clusters[number as usize].text
+    }
+
+    /// The widths of its code points, added up: none for marks or tabs that wait for a character.
+    pub(crate) fn cluster_columns(&self, number: u32) -> usize {
+        self.clusters[number as usize].columns
     }
 
     /// A link to print with; `None` if there is no room for it.
@@ -221,7 +254,8 @@ impl Tables {
                 let cluster = known.cloned().unwrap_or_else(|| {
                     let text: String =
                         cell.character().filter(|c| *c != '\0').into_iter().collect();
-                    Cluster { joined: 0, tabs: 0, text }
+                    let columns = clusters::sum_of_widths(&text);
+                    Cluster { text, joined: 0, tabs: 0, columns }
                 });
                 self.clusters.push(cluster);
                 (cell.with_cluster(self.clusters.len() as u32 - 1), self.clusters.len() - 1)
@@ -229,6 +263,7 @@ impl Tables {
         };
         let cluster = &mut self.clusters[at];
         cluster.text.push(character);
+        cluster.columns += clusters::char_width(character).unwrap_or(0);
         match character {
             '\t' => cluster.tabs += 1,
             _ => cluster.joined += 1,
@@ -275,12 +310,10 @@ impl Tables {
         keep(&used.clusters, &mut moved.clusters);
         let mut flags = used.styles.iter();
         self.styles.retain(|_| flags.next().copied().unwrap_or(false));
-        let mut flags = used.styles.iter();
-        self.hashes.retain(|_| flags.next().copied().unwrap_or(false));
         let mut flags = used.clusters.iter();
         self.clusters.retain(|_| flags.next().copied().unwrap_or(false));
         self.shared = self.clusters.len();
-        self.cache = empty_cache();
+        self.cache = StyleCache::default();
         self.keep_used_links();
         moved
     }
@@ -288,17 +321,7 @@ impl Tables {
     /// Bytes that the tables take.
     pub(crate) fn memory(&self) -> usize {
         let clusters = self.clusters.capacity() * (size_of::<Cluster>() + 16);
-        self.styles.capacity() * (size_of::<CellStyle>() + size_of::<u64>())
-            + clusters
-            + self.link_bytes
-    }
-
-    /// Makes what is not persisted again.
-    pub(crate) fn restored(&mut self) {
-        self.hashes = self.styles.iter().map(CellStyle::hash).collect();
-        for (id, hash) in self.hashes.iter().enumerate() {
-            self.cache[slot(*hash)] = id as u32;
-        }
+        self.styles.capacity() * size_of::<CellStyle>() + clusters + self.link_bytes
     }
 
     /// There is a default style, first.

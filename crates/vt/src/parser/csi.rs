@@ -1,5 +1,7 @@
 //! A control sequence taken apart.
 
+use super::MAX_CONTROL;
+
 /// Parameters that are looked at; xterm has as many.
 const MAX_PARAMS: usize = 32;
 
@@ -8,7 +10,7 @@ const MAX_PARAMS: usize = 32;
 pub(crate) struct Csi<'a> {
     /// One of `<=>?`, or 0.
     pub(crate) prefix: u8,
-    pub(crate) params: Params,
+    pub(crate) params: &'a Params,
     /// The intermediate bytes, two at most; more make a sequence that nobody knows.
     intermediates: [u8; 2],
     /// The final byte.
@@ -27,6 +29,9 @@ pub(crate) struct Params {
 }
 
 impl Params {
+    /// No numbers.
+    pub(super) const NONE: Self = Self { values: [0; MAX_PARAMS], len: 0, colons: 0 };
+
     /// The number at an index; 0 if it is missing.
     #[inline]
     pub(crate) fn get(&self, index: usize) -> u16 {
@@ -55,40 +60,54 @@ impl Params {
 }
 
 impl<'a> Csi<'a> {
-    /// Takes a whole sequence apart; `None` if it is malformed, so that nobody knows it.
+    /// Takes the sequence apart that `bytes` begin with, an ESC and a `[`. `None` if it is malformed, too long, not there
+    /// to its end, or if there are bytes in it that do not belong to it.
     #[inline]
-    pub(crate) fn parse(raw: &'a [u8]) -> Option<Self> {
-        let (&last, body) = raw.get(2..)?.split_last()?;
-        let mut params = Params { values: [0; MAX_PARAMS], len: 0, colons: 0 };
-        let mut csi = Self { prefix: 0, params, intermediates: [0; 2], last, raw };
-        let (mut value, mut digits) = (0u32, false);
-        let mut intermediates = 0;
-        let mut sub = false;
-        for (at, &byte) in body.iter().enumerate() {
+    pub(super) fn scan(bytes: &'a [u8], params: &'a mut Params) -> Option<Self> {
+        (params.len, params.colons) = (0, 0);
+        let mut at = 2;
+        let mut next = || {
+            let byte = bytes.get(at).copied();
+            at += 1;
+            byte
+        };
+        let mut byte = next()?;
+        let mut prefix = 0;
+        if matches!(byte, b'<'..=b'?') {
+            (prefix, byte) = (byte, next()?);
+        }
+        let (mut value, mut is_given, mut is_sub) = (0_u32, false, false);
+        loop {
             match byte {
-                b'0'..=b'9' if intermediates == 0 => {
+                b'0'..=b'9' => {
                     value = (value * 10 + u32::from(byte - b'0')).min(u16::MAX.into());
-                    digits = true;
+                    is_given = true;
                 }
-                b';' | b':' if intermediates == 0 => {
-                    params.push(value as u16, sub);
-                    (value, digits, sub) = (0, false, byte == b':');
+                b';' | b':' => {
+                    params.push(value as u16, is_sub);
+                    (value, is_given, is_sub) = (0, true, byte == b':');
                 }
-                b'<'..=b'?' if at == 0 => csi.prefix = byte,
-                0x20..=0x2f => {
-                    *csi.intermediates.get_mut(intermediates)? = byte;
-                    intermediates += 1;
-                }
-                // Controls were executed, DEL and what is no ASCII says nothing.
-                0x00..=0x1f | 0x7f.. => {}
-                _ => return None,
+                _ => break,
+            }
+            byte = next()?;
+        }
+        if is_given {
+            params.push(value as u16, is_sub);
+        }
+        let mut intermediates = [0; 2];
+        for intermediate in &mut intermediates {
+            if matches!(byte, 0x20..=0x2f) {
+                (*intermediate, byte) = (byte, next()?);
             }
         }
-        if digits || params.len > 0 {
-            params.push(value as u16, sub);
-        }
-        csi.params = params;
-        Some(csi)
+        let raw = &bytes[..at];
+        (matches!(byte, 0x40..=0x7e) && raw.len() <= MAX_CONTROL + 3).then_some(Self {
+            prefix,
+            params,
+            intermediates,
+            last: byte,
+            raw,
+        })
     }
 
     /// Prefix, intermediates and final byte, to match on.

@@ -12,8 +12,9 @@ use super::capture::Capture;
 use super::charsets::Charsets;
 use super::modes::Modes;
 use super::pen::Pen;
+use crate::cell::Cell;
 use crate::command_line::{CommandLine, EnteredLines};
-use crate::event::{Event, Mark, Tapped};
+use crate::event::{Event, Mark};
 use crate::grid::{Grid, Position};
 use crate::history::History;
 use crate::input::{MouseEncoding, MouseTracking};
@@ -113,9 +114,17 @@ pub(super) struct Core {
     pub(super) replies: Vec<u8>,
     #[serde(skip)]
     pub(super) events: Vec<Event>,
-    /// What was fed since it was last taken, if it is followed.
+    /// The shell mark that the last feed ended with.
     #[serde(skip)]
-    pub(super) tap: Option<Vec<Tapped>>,
+    pub(super) mark: Option<Mark>,
+    /// What is printed while no output is captured is kept in `tapped`.
+    #[serde(skip)]
+    pub(super) taps: bool,
+    #[serde(skip)]
+    pub(super) tapped: Vec<u8>,
+    /// Bytes of text and control sequences since they were last counted.
+    #[serde(skip)]
+    pub(super) printed: u64,
     /// Cells that were touched since the clock was looked at.
     #[serde(skip)]
     pub(super) work: usize,
@@ -169,7 +178,10 @@ impl Core {
             palette,
             replies: Vec::new(),
             events: Vec::new(),
-            tap: None,
+            mark: None,
+            taps: false,
+            tapped: Vec::new(),
+            printed: 0,
             work: 0,
         }
     }
@@ -184,6 +196,18 @@ impl Core {
     #[inline]
     pub(super) fn grid_mut(&mut self) -> &mut Grid {
         if self.is_alternate { &mut self.alternate } else { &mut self.primary }
+    }
+
+    /// A cell without text, as it is printed now.
+    #[inline]
+    pub(super) fn template(&mut self) -> Cell {
+        self.pen.template(&mut self.tables)
+    }
+
+    /// What erasing leaves: the background.
+    #[inline]
+    pub(super) fn blank(&mut self) -> Cell {
+        self.pen.blank(&mut self.tables)
     }
 
     /// What the shown screen has beside its cells.
@@ -202,23 +226,19 @@ impl Core {
     }
 
     /// Adds to the stream that is followed.
+    #[inline]
     pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
-        let Some(tap) = &mut self.tap else { return };
-        match tap.last_mut() {
-            Some(Tapped::Bytes(last)) => last.extend_from_slice(bytes),
-            _ => tap.push(Tapped::Bytes(bytes.to_vec())),
+        self.printed += bytes.len() as u64;
+        if self.taps && self.capture.as_ref().is_none_or(Capture::is_suspended) {
+            self.tapped.extend_from_slice(bytes);
         }
     }
 
     pub(super) fn event(&mut self, event: Event) {
-        let row = self.grid().cursor.row as u16;
-        if let Some(tap) = &mut self.tap
-            && matches!(event, Event::Mark(_) | Event::WorkingDirectory(_))
-        {
-            if matches!(event, Event::Mark(Mark::OutputStart(_))) {
-                tap.push(Tapped::OutputAt(row));
-            }
-            tap.push(Tapped::Event(event.clone()));
+        if let Event::Mark(mark) = &event {
+            // The owner looks at it before anything else is fed.
+            self.mark = Some(mark.clone());
+            self.work = MAX_WORK;
         }
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
@@ -233,7 +253,7 @@ impl Core {
         }
         self.work +=
             if lines.len() == usize::from(self.size.rows) { count * 8 } else { lines.len() * 4 };
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let has_full_width = self.grid().has_full_width();
         self.work += if has_full_width { 0 } else { lines.len() * self.cols() };
         self.grid_mut().scroll_up(lines, count, blank);
@@ -242,7 +262,7 @@ impl Core {
     /// Moves the lines down. What the history's last line continued in is not at the top any more.
     pub(super) fn scroll_down(&mut self, lines: Range<usize>, count: usize) {
         self.top_is_replaced(lines.start);
-        let blank = self.pen.blank();
+        let blank = self.blank();
         self.work += self.cols() + 4 * lines.len();
         self.grid_mut().scroll_down(lines, count, blank);
     }
@@ -300,13 +320,13 @@ impl Core {
         let moved = self.tables.sweep(&used);
         grids.iter_mut().for_each(|grid| grid.apply(&moved));
         self.work += 2 * self.cols() * usize::from(self.size.rows);
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
     }
 
     /// The rows of both screens are what was there before: what comes from now on is a command's output.
     pub(super) fn begin_capture(&mut self, row: usize) {
         for (index, line) in self.primary.rows_mut().enumerate() {
-            line.owner = if index < row { Owner::Earlier } else { Owner::Nobody };
+            line.make_earlier(if index < row { Owner::Earlier } else { Owner::Nobody });
         }
         self.primary.row_mut(row).reach();
         self.capture = Some(Capture::default());

@@ -197,9 +197,12 @@ impl Core {
 
     /// DECSC.
     pub(super) fn save_cursor(&mut self) {
+        let mut pen = self.pen.clone();
+        // Numbers of styles may change until it is restored.
+        pen.style_changed();
         self.own().saved = Saved {
             position: self.grid().cursor,
-            pen: self.pen.clone(),
+            pen,
             charsets: self.charsets,
             origin: self.modes.contains(Modes::ORIGIN),
         };
@@ -207,8 +210,7 @@ impl Core {
 
     /// DECRC; without DECSC before, the state of a reset terminal.
     pub(super) fn restore_cursor(&mut self) {
-        let Saved { position, mut pen, charsets, origin } = self.own().saved.clone();
-        pen.look_up(&mut self.tables);
+        let Saved { position, pen, charsets, origin } = self.own().saved.clone();
         (self.pen, self.charsets) = (pen, charsets);
         self.modes.set(Modes::ORIGIN, origin);
         let grid = self.grid_mut();

@@ -16,7 +16,7 @@ impl Core {
     pub(super) fn erase_display(&mut self, what: u16, selective: bool) {
         let Position { row, col, wraps } = self.grid().cursor;
         let (cols, height) = (self.cols(), self.grid().height());
-        let blank = self.pen.blank();
+        let blank = self.blank();
         self.work += if blank == Cell::EMPTY { 4 * height } else { cols * height };
         if selective || (what != 3 && self.spares_protected(0..height)) {
             let rectangle = |rows: Range<usize>, cols: Range<usize>| Rectangle { rows, cols };
@@ -54,7 +54,7 @@ impl Core {
 
     /// Erases the whole screen. What was on the primary one goes to the history: nothing that was printed is lost.
     fn clear_screen(&mut self) {
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let height = self.grid().height();
         if !self.is_alternate {
             let used = self.primary.used_rows();
@@ -77,7 +77,7 @@ impl Core {
             _ => return,
         };
         self.work += columns.len() / 4;
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let selective = selective || self.spares_protected(row..row + 1);
         let grid = self.grid_mut();
         match selective {
@@ -89,7 +89,7 @@ impl Core {
 
     /// ECH.
     pub(super) fn erase_chars(&mut self, count: usize) {
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let cols = self.cols();
         let Position { row, col, .. } = self.grid().cursor;
         let columns = col..(col + count).min(cols);
@@ -128,7 +128,7 @@ impl Core {
     /// ICH.
     pub(super) fn insert_chars(&mut self, count: usize) {
         self.edit_line(|core, row, columns| {
-            let (blank, cols) = (core.pen.blank(), core.cols());
+            let (blank, cols) = (core.blank(), core.cols());
             core.grid_mut().row_mut(row).insert(columns, count, blank, cols);
         });
     }
@@ -136,7 +136,7 @@ impl Core {
     /// DCH.
     pub(super) fn delete_chars(&mut self, count: usize) {
         self.edit_line(|core, row, columns| {
-            let (blank, cols) = (core.pen.blank(), core.cols());
+            let (blank, cols) = (core.blank(), core.cols());
             core.grid_mut().row_mut(row).delete(columns, count, blank, cols);
             core.note_emptied(row);
         });
@@ -167,7 +167,7 @@ impl Core {
 
     /// DL: the lines below move up, and the cursor goes to the left margin. Deleted lines are gone.
     pub(super) fn delete_lines(&mut self, count: usize) {
-        let blank = self.pen.blank();
+        let blank = self.blank();
         if self.grid().is_cursor_inside() {
             self.top_is_replaced(self.grid().cursor.row);
             let grid = self.grid_mut();
@@ -193,14 +193,14 @@ impl Core {
 
     /// DECIC, and SR with the first column.
     pub(super) fn insert_columns(&mut self, col: usize, count: usize) {
-        let blank = self.pen.blank();
+        let blank = self.blank();
         self.work += self.cols() * usize::from(self.size.rows);
         self.grid_mut().insert_columns(col, count, blank);
     }
 
     /// DECDC, and SL with the first column.
     pub(super) fn delete_columns(&mut self, col: usize, count: usize) {
-        let blank = self.pen.blank();
+        let blank = self.blank();
         self.work += self.cols() * usize::from(self.size.rows);
         self.grid_mut().delete_columns(col, count, blank);
     }
@@ -241,7 +241,7 @@ impl Core {
 
     /// Makes the alternate screen blank.
     pub(super) fn clear_alternate(&mut self) {
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let height = self.alternate.height();
         self.work += 4 * height;
         self.alternate.erase_rows(0..height, blank);
@@ -289,7 +289,7 @@ impl Core {
 
     pub(super) fn reset_pen(&mut self) {
         self.pen = Pen::default();
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
     }
 
     /// RIS: all as in the beginning; what was on the primary screen counts as scrolled off.

@@ -58,9 +58,9 @@ impl Handler for Core {
     }
 
     fn escape(&mut self, intermediates: &[u8], last: u8) {
-        if self.tap.is_some() {
-            self.tap_bytes(&[&[0x1b], intermediates, &[last]].concat());
-        }
+        self.tap_bytes(&[0x1b]);
+        self.tap_bytes(intermediates);
+        self.tap_bytes(&[last]);
         self.work += 1;
         match (intermediates, last) {
             (b"", b'7') => self.save_cursor(),
@@ -105,7 +105,7 @@ impl Handler for Core {
         self.tap_bytes(csi.raw);
         self.work += 1;
         if csi.last == b'm' && csi.name() == (0, PLAIN, b'm') {
-            return self.select_graphics(&csi.params);
+            return self.select_graphics(csi.params);
         }
         match csi.prefix {
             0 => self.control_sequence(csi),
@@ -132,7 +132,7 @@ impl Handler for Core {
 
 impl Core {
     fn control_sequence(&mut self, csi: &Csi<'_>) {
-        let params = &csi.params;
+        let params = csi.params;
         let (first, count) = (params.get(0), params.count(0));
         match (csi.name().1, csi.last) {
             (PLAIN, b'@') => self.insert_chars(count),
@@ -200,13 +200,13 @@ impl Core {
             (DOLLAR, b'x') => self.fill_rectangle(csi),
             (DOLLAR, b'z') => {
                 if let Some(rectangle) = self.rectangle(csi, 0) {
-                    let blank = self.pen.blank();
+                    let blank = self.blank();
                     self.grid_mut().erase_rectangle(&rectangle, blank);
                 }
             }
             (DOLLAR, b'{') => {
                 if let Some(rectangle) = self.rectangle(csi, 0) {
-                    let blank = self.pen.blank();
+                    let blank = self.blank();
                     match self.iso_protection {
                         true => self.grid_mut().erase_rectangle(&rectangle, blank),
                         false => self.grid_mut().erase_unprotected(&rectangle, blank),
@@ -227,7 +227,7 @@ impl Core {
     }
 
     fn private_sequence(&mut self, csi: &Csi<'_>) {
-        let params = &csi.params;
+        let params = csi.params;
         let first = params.get(0);
         match (csi.name().1, csi.last) {
             (PLAIN, b'J') => self.erase_display(first, true),
@@ -259,7 +259,7 @@ impl Core {
 
     /// Sequences with the prefix `<`, `=` or `>`.
     fn other_sequence(&mut self, csi: &Csi<'_>) {
-        let params = &csi.params;
+        let params = csi.params;
         let first = params.get(0);
         match (csi.prefix, csi.name().1, csi.last) {
             // What alacritty answers, which programs know.
@@ -366,7 +366,7 @@ impl Core {
     /// DECSCA, or SPA and EPA.
     fn protect(&mut self, protected: bool) {
         self.pen.protected = protected;
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
     }
 
     /// The rectangle that four parameters name, counted from the margins in origin mode; `None` if it is empty.
@@ -377,7 +377,7 @@ impl Core {
             true => (grid.lines.clone(), grid.columns.clone()),
             false => (0..grid.height(), 0..grid.cols()),
         };
-        let params = &csi.params;
+        let params = csi.params;
         let bound = |index: usize, size: usize| match params.get(index) {
             0 => size,
             given => usize::from(given).min(size),

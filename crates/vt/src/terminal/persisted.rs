@@ -82,7 +82,6 @@ impl Core {
             self.frozen.as_ref().is_none_or(|frozen| frozen.grid.is_sound(self.size, &self.tables));
         self.size == self.size.clamped()
             && self.tables.is_sound()
-            && self.pen.is_sound(&self.tables)
             && self.primary.is_sound(self.size, &self.tables)
             && self.alternate.is_sound(self.size, &self.tables)
             && frozen
@@ -94,7 +93,6 @@ impl Core {
     }
 
     fn restored(&mut self, options: Options) {
-        self.tables.restored();
         self.palette = options.palette;
         self.scrollback_lines = options.scrollback_lines;
         let limit = self.lowered.unwrap_or(usize::MAX).min(options.scrollback_lines);

@@ -11,32 +11,28 @@ impl Core {
     #[inline]
     pub(super) fn print_ascii(&mut self, run: &[u8]) {
         self.work += run.len();
-        let is_plain = self.charsets.is_plain()
-            && self.modes & (Modes::AUTOWRAP | Modes::INSERT) == Modes::AUTOWRAP;
-        if !is_plain {
+        if !self.prints_runs() {
             return run.iter().for_each(|byte| self.print(char::from(*byte)));
         }
         self.last_printed = run.last().map(|byte| char::from(*byte));
+        let template = self.template();
         let mut rest = run;
         while !rest.is_empty() {
             if self.grid().cursor.wraps {
                 self.wrap();
             }
-            let Position { row, col, .. } = self.grid().cursor;
-            if self.grid().row(row).has_leads() {
+            let grid = self.grid_mut();
+            let Position { row, col, .. } = grid.cursor;
+            let (end, cols) = (grid.right_end(col), grid.cols());
+            let line = grid.row_mut(row);
+            if line.has_leads() {
                 self.put(char::from(rest[0]), 1);
                 rest = &rest[1..];
                 continue;
             }
-            let grid = if self.is_alternate { &mut self.alternate } else { &mut self.primary };
-            let (end, cols) = (grid.right_end(col), grid.cols());
             let (now, later) = rest.split_at(rest.len().min(end - col));
-            grid.row_mut(row).write_ascii(col, now, self.pen.template(), cols);
-            grid.cursor.col = col + now.len();
-            if grid.cursor.col == end {
-                grid.cursor.col -= 1;
-                grid.cursor.wraps = true;
-            }
+            line.write_ascii(col, now, template, cols);
+            grid.put_cursor_behind(col + now.len(), end);
             rest = later;
         }
     }
@@ -44,9 +40,37 @@ impl Core {
     /// Prints text of any kind.
     pub(super) fn print_text(&mut self, text: &str) {
         self.work += 2 * text.len();
-        for character in text.chars() {
-            self.print(character);
+        if !self.prints_runs() || self.modes.contains(Modes::GRAPHEMES) {
+            return text.chars().for_each(|character| self.print(character));
         }
+        let template = self.template();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let grid = self.grid_mut();
+            let Position { row, col, wraps } = grid.cursor;
+            let (end, cols) = (grid.right_end(col), grid.cols());
+            let line = grid.row_mut(row);
+            let (mut taken, mut next) = (0, col);
+            if !wraps && !line.has_leads() {
+                (taken, next) = line.write_text(col..end, rest, template, cols);
+            }
+            if taken == 0 {
+                // It has no width or no room, or something waits for it.
+                self.print(first);
+                taken = first.len_utf8();
+            } else {
+                grid.put_cursor_behind(next, end);
+                self.last_printed = rest[..taken].chars().next_back();
+            }
+            rest = &rest[taken..];
+        }
+    }
+
+    /// Characters are printed as they come, one behind the other.
+    #[inline]
+    fn prints_runs(&self) -> bool {
+        self.charsets.is_plain()
+            && self.modes & (Modes::AUTOWRAP | Modes::INSERT) == Modes::AUTOWRAP
     }
 
     /// Prints a character in the character set that is invoked.
@@ -77,9 +101,8 @@ impl Core {
         self.work += count.min(self.cols());
     }
 
-    #[inline]
     fn put(&mut self, character: char, width: usize) {
-        let template = self.pen.template();
+        let template = self.template();
         let inserts = self.modes.contains(Modes::INSERT);
         let grid = if self.is_alternate { &mut self.alternate } else { &mut self.primary };
         let Position { row, col, wraps } = grid.cursor;
@@ -106,7 +129,7 @@ impl Core {
             }
             // The last column is left free.
             let Position { row, col, .. } = self.grid().cursor;
-            let blank = self.pen.blank();
+            let blank = self.blank();
             let keeps_lead = self.has_lead(row, col);
             let grid = self.grid_mut();
             let cols = grid.cols();
@@ -118,7 +141,7 @@ impl Core {
         }
         let Position { row, col, .. } = self.grid().cursor;
         let end = self.grid().right_end(col);
-        let mut cell = self.pen.template().with_char(character);
+        let mut cell = self.template().with_char(character);
         if width == 2 {
             cell = cell.wide();
         }
@@ -126,7 +149,7 @@ impl Core {
         if has_lead {
             cell = self.behind_lead(row, col, character, cell);
         }
-        let blank = self.pen.blank();
+        let blank = self.blank();
         let insert = self.modes.contains(Modes::INSERT) && !has_lead;
         self.work += if insert { end - col } else { 0 };
         let grid = self.grid_mut();
@@ -135,9 +158,7 @@ impl Core {
             grid.row_mut(row).insert(col..end, width, blank, cols);
         }
         grid.row_mut(row).write(col, cell, cols);
-        let next = col + width;
-        grid.cursor.col = next.min(end - 1);
-        grid.cursor.wraps = next >= end;
+        grid.put_cursor_behind(col + width, end);
     }
 
     /// Continues in the next row.
@@ -197,8 +218,7 @@ impl Core {
         let cell = self.grid().row(row).cell(col);
         let is_first = self.grid().cursor.col == 0 && !self.grid().cursor.wraps;
         // At the start of a line it stays in front of what is printed there: a byte order mark.
-        let base =
-            if is_first { self.pen.template() } else { self.pen.template().with_ascii(b' ') };
+        let base = if is_first { self.template() } else { self.template().with_ascii(b' ') };
         self.join_at(row, col, if cell.is_unwritten() { base } else { cell }, mark);
         if self.modes.contains(Modes::GRAPHEMES) {
             self.fit_cluster(row, col);
@@ -229,8 +249,7 @@ impl Core {
     /// What is in a cell has no column of its own: marks before the first character, or tabs at the margin.
     fn has_lead(&self, row: usize, col: usize) -> bool {
         let cell = self.grid().row(row).cell(col);
-        cell.cluster()
-            .is_some_and(|number| clusters::sum_of_widths(self.tables.cluster(number)) == 0)
+        cell.cluster().is_some_and(|number| self.tables.cluster_columns(number) == 0)
     }
 
     /// The character with what stands in front of it.
@@ -249,6 +268,10 @@ impl Core {
 
     /// Adds a character to the grapheme cluster before the cursor, if it belongs there (mode 2027).
     fn join(&mut self, character: char) -> bool {
+        // Most text has no character that could.
+        if character < '\u{300}' {
+            return false;
+        }
         let Position { row, col, .. } = self.cell_before();
         let cell = self.grid().row(row).cell(col);
         let at_start = self.grid().cursor.col == 0 && !self.grid().cursor.wraps;
@@ -273,8 +296,7 @@ impl Core {
             let grid = self.grid_mut();
             let cols = grid.cols();
             grid.row_mut(row).write(col, cell.wide(), cols);
-            grid.cursor.col = (col + 2).min(end - 1);
-            grid.cursor.wraps = col + 2 >= end;
+            grid.put_cursor_behind(col + 2, end);
         }
     }
 }

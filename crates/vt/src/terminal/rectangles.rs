@@ -49,7 +49,7 @@ impl Core {
         };
         let Some(rectangle) = self.rectangle(csi, 1) else { return };
         self.work += rectangle.area();
-        let cell = self.pen.template().with_char(character);
+        let cell = self.template().with_char(character);
         self.grid_mut().fill_rectangle(&rectangle, cell);
     }
 
@@ -57,7 +57,7 @@ impl Core {
     pub(super) fn change_attributes(&mut self, csi: &Csi<'_>) {
         let Some(rectangle) = self.rectangle(csi, 0) else { return };
         self.work += 4 * rectangle.area();
-        let (reverses, params) = (csi.last == b't', &csi.params);
+        let (reverses, params) = (csi.last == b't', csi.params);
         let cols = self.cols();
         let parts = if self.attribute_extent == RECTANGLE || rectangle.rows.len() == 1 {
             vec![rectangle]

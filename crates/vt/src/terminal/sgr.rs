@@ -9,7 +9,7 @@ impl Core {
     #[inline]
     pub(super) fn select_graphics(&mut self, params: &Params) {
         apply(&mut self.pen.style.style, params, 0);
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
     }
 }
 

@@ -81,7 +81,7 @@ impl Core {
             let id = id.filter(|id| !id.is_empty()).map(text);
             self.pen.style.link = self.tables.link(Link { id, uri: text(uri) });
         }
-        self.pen.look_up(&mut self.tables);
+        self.pen.style_changed();
         self.sweep_tables();
     }
 
