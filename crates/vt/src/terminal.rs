@@ -15,6 +15,7 @@
 
 mod capture;
 mod charsets;
+mod colors;
 mod command_lines;
 mod core;
 mod cursor;
@@ -234,6 +235,8 @@ impl Terminal {
     }
 }
 
+#[cfg(test)]
+mod conformance_tests;
 #[cfg(test)]
 mod dump_tests;
 #[cfg(test)]

@@ -87,10 +87,17 @@ pub(super) struct Core {
     pub(super) clipboard: String,
     /// Colours that the program has set: the palette, then foreground, background, cursor.
     pub(super) colors: BTreeMap<u16, (u8, u8, u8)>,
-    /// DECSACE: attributes change in the whole rectangle, not from its first to its last cell.
-    pub(super) changes_rectangles: bool,
+    /// DECSACE, as it was requested.
+    #[serde(default)]
+    pub(super) attribute_extent: u16,
     /// XTCHECKSUM.
     pub(super) checksum: u16,
+    /// SPA and EPA protect from ED, EL and ECH too, DECSCA only from selective erasure: which was used last.
+    #[serde(default)]
+    pub(super) iso_protection: bool,
+    /// The level that a program has set (DECSCL), 1 to 5; all functions are there if none has.
+    #[serde(default)]
+    pub(super) level: Option<u8>,
     pub(super) capture: Option<Capture>,
     /// The screen that readers see while a synchronized update is open.
     pub(super) frozen: Option<Box<Frozen>>,
@@ -157,8 +164,10 @@ impl Core {
             titles: Vec::new(),
             clipboard: String::new(),
             colors: BTreeMap::new(),
-            changes_rectangles: false,
+            attribute_extent: 0,
             checksum: 0,
+            iso_protection: false,
+            level: None,
             capture: None,
             frozen: None,
             unanswered: None,

@@ -162,7 +162,7 @@ impl Core {
     }
 
     /// Continues in the next row.
-    fn wrap(&mut self) {
+    pub(super) fn wrap(&mut self) {
         let grid = self.grid_mut();
         let Position { row, col, .. } = grid.cursor;
         let moves = row + 1 == grid.lines.end || row + 1 < grid.height();
