@@ -1,4 +1,5 @@
-//! `cargo xtask layers`: the directions of ARCHITECTURE.md, its column "sole user of", and [`crate::reads`].
+//! `cargo xtask layers`: the directions of ARCHITECTURE.md, its column "sole user of", [`crate::reads`] and
+//! [`crate::modules`].
 //!
 //! Read from `cargo metadata`, so it takes less than a second. Dependencies of tests are free: a test may
 //! look at anything. cargo-deny (`deny.toml`, run by `scripts/nightly`) knows licences and sources too.
@@ -10,6 +11,7 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::modules::cycles;
 use crate::reads::broken_reads;
 
 /// What each crate may use of ours; one that is not named may use all.
@@ -82,7 +84,7 @@ const EXTERNAL: [(&str, &[&str]); 14] = [
 /// Tools of ours that are in no layer.
 const FREE: [&str; 3] = ["termbridge-benches", "termbridge-fuzz", "xtask"];
 
-/// Fails with every dependency and every read that breaks a rule.
+/// Fails with every dependency, every read and every circle of modules that breaks a rule.
 pub(crate) fn check() -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -94,7 +96,9 @@ pub(crate) fn check() -> Result<()> {
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let mut broken = broken_rules(&dependencies(&metadata));
-    broken.extend(broken_reads(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."))?);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    broken.extend(broken_reads(&root)?);
+    broken.extend(cycles(&root)?);
     if !broken.is_empty() {
         bail!("layers (see ARCHITECTURE.md):\n  {}", broken.join("\n  "));
     }
