@@ -16,7 +16,7 @@ pub struct Settings {
     pub max_ended: usize,
     /// How long an adapter may take for one request.
     pub request_timeout: Duration,
-    /// How long an expression may take; where the adapter can interrupt it, it does so a little earlier.
+    /// How long an expression may take. An adapter that can interrupt it does so then.
     pub evaluate_timeout: Duration,
     /// How long a start may take, the build that some adapters do included.
     pub launch_timeout: Duration,
@@ -54,7 +54,7 @@ impl Default for Settings {
             max_sessions: 16,
             max_ended: 16,
             request_timeout: Duration::from_secs(10),
-            evaluate_timeout: Duration::from_secs(12),
+            evaluate_timeout: Duration::from_secs(10),
             launch_timeout: Duration::from_mins(1),
             task_timeout: Duration::from_mins(10),
             end_timeout: Duration::from_secs(3),

@@ -2,9 +2,9 @@
 //!
 //! The terminal is kept apart, as a dump; here is the rest: what was launched and whose it is, the
 //! commands with their output, the input that is not written yet. A record is `MessagePack` with the
-//! fields' names in it. A newer server reads an older one's: a field that is added has a default, an
-//! unknown one is skipped, and [`VERSION`] grows only when that does not do. All records and both directions stand in this one
-//! file, long as it is: what is written and what is read have to be seen together.
+//! fields' names in it. A field that is added has a default and an unknown one is skipped; any other change raises
+//! [`VERSION`], and sessions of another version are reported, not read. All records and both directions stand in this
+//! one file, long as it is: what is written and what is read have to be seen together.
 //!
 //! Times are those of the system's clock, because an [`Instant`](tokio::time::Instant) means nothing
 //! to another process.
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_bytes::ByteBuf;
 use termbridge_pty::{ExitStatus, path_from_bytes, path_to_bytes};
 use termbridge_shell::{CommandSetup, Shell, StartUpFiles};
-use termbridge_vt::Size;
+use termbridge_vt::{PendingOutput, Size};
 use tokio::time::Instant;
 
 use crate::command::CommandState;
@@ -30,15 +30,16 @@ use crate::info::{EndReason, Ended};
 use crate::launch::Launch;
 use crate::owner::Owner;
 use crate::settings::SessionLimits;
+use crate::task::Suspended;
 
-/// The format of [`SavedSession`]. One that is newer than this is not read.
-pub(crate) const VERSION: u32 = 1;
+/// The format of [`SavedSession`]. No other is read.
+pub(crate) const VERSION: u32 = 2;
 
 /// A record that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Unreadable {
-    #[error("its record is of version {0}; this server reads up to {VERSION}")]
-    Newer(u32),
+    #[error("its record is of version {0}; this server reads version {VERSION}")]
+    Version(u32),
     #[error("its record is damaged: {0}")]
     Damaged(String),
 }
@@ -231,7 +232,6 @@ pub(crate) struct SavedOpen {
     pub(crate) triggers: u8,
     pub(crate) awaits_prompt: bool,
     pub(crate) output_began: bool,
-    pub(crate) is_suspended: bool,
     pub(crate) announced: bool,
     pub(crate) asked_for_more: bool,
     pub(crate) ends_in_prompt: bool,
@@ -255,8 +255,9 @@ pub(crate) struct SavedRun {
     pub(crate) returns_to: Option<ByteBuf>,
     pub(crate) message_len: u64,
     pub(crate) before: ByteBuf,
-    pub(crate) suspended: Option<ByteBuf>,
-    pub(crate) clean: ByteBuf,
+    pub(crate) suspended: Option<Suspended>,
+    pub(crate) captured_from: u64,
+    pub(crate) rest: Option<PendingOutput>,
     pub(crate) full_screen: bool,
     pub(crate) began: u64,
     pub(crate) ended: Option<u64>,
@@ -329,8 +330,8 @@ impl SavedSession {
             version: u32,
         }
         let Versioned { version } = decode(bytes)?;
-        if version > VERSION {
-            return Err(Unreadable::Newer(version));
+        if version != VERSION {
+            return Err(Unreadable::Version(version));
         }
         decode(bytes)
     }

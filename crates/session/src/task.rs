@@ -50,6 +50,7 @@ use self::keeping::Keeping;
 use self::lifecycle::Change;
 use self::notices::Notices;
 pub(crate) use self::request::Command;
+pub(crate) use self::shell::Suspended;
 use self::shell::{ShellState, Spawned};
 use self::waiting::PendingWait;
 use self::watchers::Watchers;
@@ -93,6 +94,8 @@ pub(crate) struct SessionTask {
     buffer: Vec<u8>,
     /// Output that was read and not fed yet, because it takes the terminal long.
     unfed: Vec<u8>,
+    /// Bytes of the batch behind those that were fed.
+    batch_rest: usize,
     /// The last batch left something to read or to feed: the next one waits for a turn.
     behind: bool,
     /// Work may take long: it is this session's turn.
@@ -183,6 +186,7 @@ impl SessionTask {
             terminal,
             buffer: vec![0; settings.buffer_size.max(1)],
             unfed: Vec::new(),
+            batch_rest: 0,
             behind: false,
             has_turn: false,
             resizing: resize::PendingResize::default(),

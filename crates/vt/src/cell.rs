@@ -6,6 +6,7 @@
 //! | 21 | it is a cluster |
 //! | 22–23 | [`Width`] |
 //! | 24 | protected from selective erasure (DECSCA) |
+//! | 25 | not part of the command's output: it was there before, or its text was taken |
 //! | 32–63 | [`StyleId`] |
 //!
 //! A tab stands as itself in the first cell that it skipped, if that was empty, so that text is kept as it was printed.
@@ -37,6 +38,7 @@ const WIDTH: u64 = 3 << 22;
 const WIDE: u64 = 1 << 22;
 const SPACER: u64 = 2 << 22;
 const PROTECTED: u64 = 1 << 24;
+const EARLIER: u64 = 1 << 25;
 const STYLE: u32 = 32;
 
 impl Cell {
@@ -119,6 +121,15 @@ impl Cell {
 
     pub(crate) fn is_protected(self) -> bool {
         self.0 & PROTECTED != 0
+    }
+
+    /// This cell as one that is not part of the command's output, if something was written to it.
+    pub(crate) fn earlier(self) -> Self {
+        if self.is_unwritten() { self } else { Self(self.0 | EARLIER) }
+    }
+
+    pub(crate) fn is_earlier(self) -> bool {
+        self.0 & EARLIER != 0
     }
 
     /// Nothing was written here since it was erased; it may have a background.

@@ -51,14 +51,3 @@ impl Mark {
         })
     }
 }
-
-/// A piece of the stream as the terminal saw it: what was shown, and where the marks stood in it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Tapped {
-    /// Text and control sequences; OSC and other strings are left out.
-    Bytes(Vec<u8>),
-    /// A mark or a working directory.
-    Event(Event),
-    /// The row where a command's output begins: before the mark that says so.
-    OutputAt(u16),
-}

@@ -38,13 +38,13 @@ mod text;
 mod viewed;
 
 pub use changes::{Seq, Since};
-pub use event::{Event, Mark, Tapped};
+pub use event::{Event, Mark};
 pub use highlights::Highlight;
 pub use screen::{Cell, CellWidth, Cursor, CursorShape, PartOrigin, Row, Screen};
 pub use search::{Found, Haystack};
 pub use size::{MAX_COLS, MAX_ROWS, MIN_COLS, MIN_ROWS, Size};
 pub use style::{Attributes, Color, Palette, Style};
-pub use terminal::{CleanOutput, Dump, Options, PersistedError, Terminal};
+pub use terminal::{CleanOutput, Dump, Options, PendingOutput, PersistedError, Terminal};
 pub use viewed::QueryFilter;
 
 #[cfg(test)]

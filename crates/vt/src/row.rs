@@ -130,6 +130,12 @@ impl Row {
         size_of::<Self>() + self.cells.capacity() * size_of::<Cell>()
     }
 
+    /// What is here was there before the command.
+    pub(crate) fn make_earlier(&mut self, owner: Owner) {
+        self.owner = owner;
+        self.cells.iter_mut().for_each(|cell| *cell = cell.earlier());
+    }
+
     /// The command came here line by line.
     pub(crate) fn reach(&mut self) {
         if self.owner != Owner::Earlier {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, StyleId};
+use crate::clusters;
 use crate::content_hash::ContentHash;
 use crate::style::{Color, Style};
 
@@ -103,6 +104,8 @@ struct Cluster {
     joined: usize,
     /// Tabs that moved nothing.
     tabs: usize,
+    /// The widths of its code points, added up.
+    columns: usize,
 }
 
 /// The tables of one terminal.
@@ -202,6 +205,11 @@ impl Tables {
         &self.clusters[number as usize].text
     }
 
+    /// The widths of its code points, added up: none for marks or tabs that wait for a character.
+    pub(crate) fn cluster_columns(&self, number: u32) -> usize {
+        self.clusters[number as usize].columns
+    }
+
     /// A link to print with; `None` if there is no room for it.
     pub(crate) fn link(&mut self, link: Link) -> Option<Arc<Link>> {
         if let Some(known) = self.links.iter().rev().take(8).find(|known| ***known == link) {
@@ -246,7 +254,8 @@ impl Tables {
                 let cluster = known.cloned().unwrap_or_else(|| {
                     let text: String =
                         cell.character().filter(|c| *c != '\0').into_iter().collect();
-                    Cluster { joined: 0, tabs: 0, text }
+                    let columns = clusters::sum_of_widths(&text);
+                    Cluster { text, joined: 0, tabs: 0, columns }
                 });
                 self.clusters.push(cluster);
                 (cell.with_cluster(self.clusters.len() as u32 - 1), self.clusters.len() - 1)
@@ -254,6 +263,7 @@ impl Tables {
         };
         let cluster = &mut self.clusters[at];
         cluster.text.push(character);
+        cluster.columns += clusters::char_width(character).unwrap_or(0);
         match character {
             '\t' => cluster.tabs += 1,
             _ => cluster.joined += 1,

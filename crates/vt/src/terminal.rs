@@ -15,6 +15,7 @@
 
 mod capture;
 mod charsets;
+mod colors;
 mod command_lines;
 mod core;
 mod cursor;
@@ -35,6 +36,7 @@ mod sgr;
 mod strings;
 mod view;
 
+pub use self::capture::PendingOutput;
 pub use self::dump::Dump;
 pub use self::output::CleanOutput;
 pub use self::persisted::PersistedError;
@@ -42,7 +44,7 @@ pub use self::persisted::PersistedError;
 use self::core::Core;
 use crate::changes::{Changes, Frame, Seq, Since};
 use crate::content_hash::ContentHash;
-use crate::event::{Event, Tapped};
+use crate::event::Event;
 use crate::input::InputModes;
 use crate::parser::Parser;
 use crate::screen::{Row, Screen};
@@ -99,7 +101,7 @@ impl Terminal {
     }
 
     /// Takes as much of a program's output as is little work, whatever it is, and returns how many bytes that was: at
-    /// least one, if there are any.
+    /// least one, if there are any. It ends behind a shell's mark, which [`Terminal::take_mark`] returns.
     pub fn feed_some(&mut self, bytes: &[u8]) -> usize {
         self.core.work = 0;
         let taken = self.parser.feed(bytes, &mut self.core);
@@ -115,17 +117,6 @@ impl Terminal {
     /// Takes what happened since the last call.
     pub fn take_events(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.core.events)
-    }
-
-    /// Keeps the stream for [`Terminal::take_tapped`] from now on. The owner has to take it after every feed: it is not
-    /// bounded here.
-    pub fn tap(&mut self) {
-        self.core.tap.get_or_insert_default();
-    }
-
-    /// Takes the stream since the last call, with the marks at their places.
-    pub fn take_tapped(&mut self) -> Vec<Tapped> {
-        self.core.tap.as_mut().map(std::mem::take).unwrap_or_default()
     }
 
     /// The last query that got no answer, in readable form: what a frozen program may wait for.
@@ -244,6 +235,8 @@ impl Terminal {
     }
 }
 
+#[cfg(test)]
+mod conformance_tests;
 #[cfg(test)]
 mod dump_tests;
 #[cfg(test)]

@@ -20,7 +20,7 @@ pub(crate) fn push_printed(
         |col| Some(stop(col).min(cells.len())),
         |number, col, text| {
             let cluster = tables.cluster(number);
-            let waits = clusters::sum_of_widths(cluster) == 0 && !cluster.starts_with('\t');
+            let waits = tables.cluster_columns(number) == 0 && !cluster.starts_with('\t');
             // Marks wait for a character at the start of a line only; they may have been moved away from there.
             text.extend((waits && col + 1 < cells.len()).then_some(' '));
             text.push_str(if (col == 0 && !continues) || (waits && col > 0) {
@@ -47,7 +47,7 @@ pub(crate) fn push_line(
     };
     push(cells, text, stop, |number, col, text| {
         let cluster = tables.cluster(number);
-        let waits = clusters::sum_of_widths(cluster) == 0;
+        let waits = tables.cluster_columns(number) == 0;
         let shown =
             if waits || col == 0 { cluster } else { cluster.trim_start_matches(has_no_width) };
         // What waits for a character is on a blank.

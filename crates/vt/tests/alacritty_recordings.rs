@@ -190,10 +190,14 @@ fn difference(ours: Vec<Row>, theirs: Vec<Row>) -> String {
         let _ = writeln!(text, "    rows: ours {our_rows}, alacritty {their_rows}");
     }
     let mut cells = 0;
+    let mut is_erased_below = false;
     for (index, (ours, theirs)) in ours.into_iter().rev().zip(theirs.into_iter().rev()).enumerate()
     {
         let (ours, theirs) = (seen(ours), seen(theirs));
-        if ours.wrapped != theirs.wrapped {
+        // A line ends where its continuation was erased, as in xterm.js; alacritty's goes on in a blank row.
+        let continues_in_nothing = theirs.wrapped && !ours.wrapped && is_erased_below;
+        is_erased_below = is_blank(&ours);
+        if ours.wrapped != theirs.wrapped && !continues_in_nothing {
             let _ = writeln!(
                 text,
                 "    row {index} wraps: ours {}, alacritty {}",

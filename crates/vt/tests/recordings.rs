@@ -34,8 +34,7 @@ const FEWEST: usize = 40;
 /// What is compared: not the history, since programs clear the screen, and only one of the terminals keeps what was there.
 const COMPARED: Compared = Compared { wraps: false, history: false };
 /// Recordings that look different, with the reasons.
-const DIFFERENT: &[(&str, &str)] =
-    &[("dialog-gauge", "today: CSI ? 1049 l without a saved cursor leaves it where it is")];
+const DIFFERENT: &[(&str, &str)] = &[("tmux", "left and right margins are known (DECSLRM)")];
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings")

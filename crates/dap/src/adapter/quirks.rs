@@ -189,6 +189,11 @@ pub(crate) trait Quirks: Sync {
         None
     }
 
+    /// Whether output is a note of the adapter's, though it comes as the program's.
+    fn is_note(&self, _output: &str) -> bool {
+        false
+    }
+
     /// A program's output without what the adapter wrote into it, in several lines.
     fn without_reports(&self, output: String) -> String {
         output

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use termbridge_foreign_files::{folder_of, off_worker};
 
 use super::Debugger;
+use crate::adapter::AdapterKind;
 use crate::breakpoint::{
     Breakpoint, BreakpointGroup, BreakpointInfo, BreakpointPlace, BreakpointState, check, file_key,
 };
@@ -21,6 +22,7 @@ impl Debugger {
             return self.session(None)?.set_data_breakpoint(breakpoint).await;
         }
         self.check_supported(&breakpoint.place)?;
+        check_hit_condition(&breakpoint)?;
         let folder = match &breakpoint.place {
             BreakpointPlace::Line { path, .. } => folder_of(path),
             _ => PathBuf::new(),
@@ -154,6 +156,19 @@ impl Debugger {
         let condition = breakpoint.condition.as_ref()?;
         let store = self.context.breakpoints();
         Some(format!("its condition cannot be evaluated: {}", store.failure(condition)?))
+    }
+}
+
+/// Refuses a hit condition that no adapter understands which may take the breakpoint.
+fn check_hit_condition(breakpoint: &Breakpoint) -> Result<(), DebugError> {
+    let Some(hits) = &breakpoint.hit_condition else { return Ok(()) };
+    let adapters = AdapterKind::ALL.into_iter().filter(|kind| kind.may_have(&breakpoint.place));
+    let mut answers = adapters.map(|kind| kind.quirks().hit_condition(hits));
+    match answers.next() {
+        Some(Err(why)) if answers.all(|answer| answer.is_err()) => {
+            Err(DebugError::InvalidParams(why))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -20,13 +20,22 @@ impl Inner {
         command: &str,
         arguments: Value,
     ) -> Result<Value, DebugError> {
+        let limit = self.context.settings.request_timeout;
+        self.ask_within(link, command, arguments, limit).await
+    }
+
+    /// The same, with a limit of its own.
+    pub(super) async fn ask_within(
+        &self,
+        link: u32,
+        command: &str,
+        arguments: Value,
+        limit: Duration,
+    ) -> Result<Value, DebugError> {
         let (client, stop) = self.stopped_client(link)?;
         let answer = match self.foreseen(link, command, &arguments).await {
             Some(answer) => answer,
-            None => {
-                let timeout = self.context.settings.request_timeout;
-                client.request(command, arguments, timeout).await
-            }
+            None => client.request(command, arguments, limit).await,
         };
         if matches!(answer, Err(RequestError::Closed(_))) {
             // How it ended is known in a moment, unless it is a child of a program that goes on.

@@ -1,6 +1,7 @@
 //! Evaluating expressions and changing values.
 
 use std::slice::from_mut;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -15,6 +16,8 @@ use crate::report::{ScopeKind, VariableInfo};
 
 /// Bytes of a value that is compared with what it was set to: adapters cut longer ones.
 const MAX_COMPARED: usize = 80;
+/// How long an adapter that interrupts an expression may take to report that, on a busy machine.
+const INTERRUPTION: Duration = Duration::from_secs(5);
 
 /// What an expression is evaluated for; adapters differ in what they allow and show.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -387,14 +390,13 @@ impl Inner {
     ) -> Result<Variable, DebugError> {
         let quirks = self.adapter.quirks();
         let (mut exact, context) = (expression.to_owned(), quirks.context(context));
+        let mut limit = self.context.settings.evaluate_timeout;
+        if quirks.evaluation_limit(limit).is_some() {
+            limit += INTERRUPTION;
+        }
         let answer = loop {
             let arguments = json!({"expression": exact, "frameId": frame, "context": context});
-            let limit = self.context.settings.evaluate_timeout;
-            let answer = tokio::time::timeout(limit, self.ask(link, "evaluate", arguments)).await;
-            let answer = answer.unwrap_or_else(|_| {
-                let program = self.lock().running();
-                Err(DebugError::EvaluateSlow { program, after: limit })
-            });
+            let answer = self.ask_within(link, "evaluate", arguments, limit).await;
             let Err(DebugError::EvaluateFailed(why)) = &answer else { break answer };
             // Each time there is one mistake less.
             match quirks.corrected(&exact, why) {

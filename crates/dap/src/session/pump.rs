@@ -210,6 +210,9 @@ impl Inner {
             // It says so each time; it is told once, by the report.
             body["category"] = json!("adapter");
         }
+        if self.adapter.quirks().is_note(&words) {
+            body["category"] = json!("adapter");
+        }
         let is_console = body["category"].as_str().is_none_or(|category| category == "console");
         let own = self.adapter.quirks().own_category(state.is_root(link));
         let is_own = own.is_some_and(|own| body["category"] == own);

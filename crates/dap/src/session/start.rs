@@ -31,8 +31,6 @@ use crate::report::EndReason;
 use crate::target::{attach_hint, is_there};
 use crate::transport::connect;
 
-/// The part of an expression's time after which an evaluation is interrupted, so that its end is still reported.
-const EVALUATION_SHARE: f64 = 0.8;
 /// How long a program that is attached to may take to find its breakpoints.
 const ATTACH_SETTLES: Duration = Duration::from_secs(2);
 /// How long the events that came before the answer to a failed start may take to be taken in.
@@ -166,8 +164,8 @@ impl Inner {
                 None => find(inner.adapter, &search)?,
             };
             let mut arguments = inner.adapter.quirks().arguments(configuration, &adapter);
-            let limit = settings.evaluate_timeout.mul_f64(EVALUATION_SHARE);
-            if let Some((name, value)) = inner.adapter.quirks().evaluation_limit(limit)
+            let limit = inner.adapter.quirks().evaluation_limit(settings.evaluate_timeout);
+            if let Some((name, value)) = limit
                 && configuration.request == Request::Launch
             {
                 let env = arguments.entry("env").or_insert_with(|| json!({}));

@@ -37,6 +37,17 @@ async fn hit_condition() {
     flows::hit_condition(LANGUAGE).await;
 }
 
+/// Without a session, too: the only adapter for the file decides.
+#[tokio::test]
+async fn a_hit_condition_that_lldb_does_not_know_is_refused() {
+    let subject = Subject::new(LANGUAGE);
+    let fifth = subject.breakpoint("add").hit_condition("%5");
+    let error = subject.debugger.set_breakpoint(fifth).await.expect_err("is refused");
+    assert_eq!(error.code(), "E_INVALID_PARAMS");
+    assert_eq!(error.to_string(), "lldb-dap knows only NUMBER and >= NUMBER, not %5");
+    assert_eq!(subject.debugger.breakpoints(), []);
+}
+
 #[tokio::test]
 async fn entry() {
     flows::entry(LANGUAGE).await;

@@ -1,5 +1,7 @@
 //! C++ through lldb-dap, its values shown as the program itself shows them.
 
+use std::time::Duration;
+
 use termbridge_dap::{
     DebugSession, EvaluateContext, Halt, Page, Resume, ScopeFilter, VariableFilter, VariableInfo,
 };
@@ -214,4 +216,52 @@ async fn the_last_line_stops_only_where_it_is() {
     assert_eq!(report.frames[0].name, "main");
     let halt = session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
     assert!(matches!(halt, Halt::Ended(_)), "{halt:?}");
+}
+
+const NESTED: &str = r#"
+#include <map>
+#include <string>
+#include <vector>
+int main() {
+    std::map<std::string, std::vector<int>> table = {{"k", {1, 2}}, {"l", {3}}, {"m", {}}};
+    std::vector<std::vector<std::string>> nested = {{"a", "b"}, {"c"}};
+    for (int i = 0; i < 5; i++)
+        table["m"].push_back(i); // mark: here
+}
+"#;
+
+/// Lets what serves LLDB (the parent of the program) work only now and then, until it is gone.
+fn stall(session: &DebugSession) -> std::thread::JoinHandle<()> {
+    use rustix::process::{Pid, Signal, kill_process};
+    let program = session.info().pid.expect("a process");
+    let (server, _) = termbridge_pty::process(program).expect("it is there");
+    let server = Pid::from_raw(server.parent).expect("a number");
+    std::thread::spawn(move || {
+        for (signal, length) in [(Signal::STOP, 250), (Signal::CONT, 20)].into_iter().cycle() {
+            if kill_process(server, signal).is_err() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(length));
+        }
+    })
+}
+
+/// A value waits for memory longer than it may take to read.
+#[tokio::test]
+async fn values_are_whole_on_a_machine_that_stalls() {
+    let subject = Subject::written(Language::Cpp, "written", NESTED);
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    let stalls = stall(&session);
+    let mut pushed = Vec::new();
+    for number in 0..4 {
+        session.resume_and_wait(Resume::Continue, None, LIMIT).await.expect("a halt");
+        pushed.push(number.to_string());
+        let table = format!("{{\"k\": [1, 2], \"l\": [3], \"m\": [{}]}}", pushed.join(", "));
+        assert_eq!(evaluated(&session, "table").await.value, table);
+        assert_eq!(evaluated(&session, "nested").await.value, "[[\"a\", \"b\"], [\"c\"]]");
+    }
+    session.stop().await.expect("ends");
+    stalls.join().expect("no panic");
 }

@@ -15,6 +15,7 @@ use crate::support::limited;
 /// A port on which the adapter listens.
 pub(crate) struct Fake {
     listener: TcpListener,
+    kind: &'static str,
 }
 
 /// One connection to the adapter.
@@ -26,12 +27,17 @@ pub(crate) struct FakeLink {
 
 impl Fake {
     pub(crate) async fn new() -> Self {
-        Self { listener: TcpListener::bind("127.0.0.1:0").await.expect("a port") }
+        Self::of("go").await
+    }
+
+    /// The adapter of another language.
+    pub(crate) async fn of(kind: &'static str) -> Self {
+        Self { listener: TcpListener::bind("127.0.0.1:0").await.expect("a port"), kind }
     }
 
     pub(crate) fn configuration(&self) -> Configuration {
         let port = self.listener.local_addr().expect("an address").port();
-        Configuration::attach_to_server("go", "127.0.0.1", port, "/")
+        Configuration::attach_to_server(self.kind, "127.0.0.1", port, "/")
     }
 
     /// Starts a session in a task of its own.

@@ -347,7 +347,7 @@ async fn an_answer_that_comes_after_the_program_went_on_is_no_answer() {
 
 #[tokio::test]
 async fn a_late_answer_is_dropped_and_the_session_goes_on() {
-    let debugger = impatient(|settings| settings.request_timeout = Duration::from_millis(200));
+    let debugger = impatient(|settings| settings.evaluate_timeout = Duration::from_millis(500));
     let fake = Fake::new().await;
     let (session, mut link) = fake.running(&debugger).await;
     link.stop("entry").await;
@@ -359,7 +359,7 @@ async fn a_late_answer_is_dropped_and_the_session_goes_on() {
     );
     let error = late.expect_err("no answer");
     assert_eq!(error.code(), "E_TIMEOUT");
-    assert!(error.to_string().starts_with("no value within 200 ms"), "{error}");
+    assert!(error.to_string().starts_with("no value within 500 ms"), "{error}");
     link.respond(&request, json!({"result": "late"})).await;
     let (next, _) = tokio::join!(
         session.evaluate("y", Some(frame), EvaluateContext::Repl),

@@ -181,6 +181,24 @@ async fn a_log_message_with_a_hit_condition_is_refused() {
     assert!(said.contains("ignores the hit condition"), "{said}");
 }
 
+#[tokio::test]
+async fn a_note_about_a_source_map_is_no_output_of_the_program() {
+    let text =
+        "console.error('own');\nlet a = 1; // mark: here\n//# sourceMappingURL=subject.js.map\n";
+    for map in [None, Some("{}"), Some("no JSON")] {
+        let subject = Subject::written(LANGUAGE, "subject", text);
+        if let Some(map) = map {
+            let path = subject.folder.path().join("subject.js.map");
+            std::fs::write(path, map).expect("is written");
+        }
+        subject.break_at("here").await;
+        let session = subject.start("").await;
+        let report = subject.stop_at(&session, "here").await;
+        assert_eq!(report.output.text, "own\n", "{map:?}");
+        session.stop().await.expect("ends");
+    }
+}
+
 /// The program ends before the adapter says that it bound them.
 #[tokio::test]
 async fn a_breakpoint_that_logged_was_bound() {

@@ -6,8 +6,9 @@ use termbridge_dap::{
     Configuration, DebugError, DebugSession, Debugger, EvaluateContext, Settings,
 };
 
+use crate::fake::Fake;
 use crate::subject::{Language, Subject, adapters, stopped};
-use crate::support::LIMIT;
+use crate::support::{LIMIT, SHORT};
 
 /// A program that stands at a breakpoint, with little time for each expression.
 async fn stopped_session(subject: &Subject) -> DebugSession {
@@ -37,6 +38,27 @@ async fn python_is_interrupted_and_the_next_expression_works() {
         assert!(error.to_string().contains("interrupted"), "{error}");
         assert_eq!(evaluate(&session, "1 + 1").await.as_deref(), Ok("2"));
     }
+}
+
+/// On a busy machine it comes late.
+#[tokio::test]
+async fn an_interruption_is_reported_after_the_limit() {
+    let settings = Settings { evaluate_timeout: SHORT, ..Settings::default() };
+    let (debugger, fake) = (Debugger::new(settings), Fake::of("python").await);
+    let (session, mut link) = fake.running(&debugger).await;
+    link.stop("entry").await;
+    let (first, ()) = tokio::join!(session.wait(LIMIT), link.answer_report());
+    let frame = stopped(first.expect("a halt")).frames[0].id;
+    let script = async {
+        let request = link.expect("evaluate").await;
+        tokio::time::sleep(4 * SHORT).await;
+        link.fail(&request, "Traceback (most recent call last):\nKeyboardInterrupt").await;
+    };
+    let evaluated = session.evaluate("slow()", Some(frame), EvaluateContext::Repl);
+    let (answer, ()) = tokio::join!(evaluated, script);
+    let error = answer.expect_err("is interrupted");
+    assert_eq!(error.code(), "E_EVALUATE_FAILED");
+    assert!(error.to_string().contains("was interrupted"), "{error}");
 }
 
 #[tokio::test]

@@ -19,7 +19,9 @@ use super::{SessionTask, Ties, new_terminal};
 use crate::id::SessionId;
 use crate::info::Ended;
 use crate::launch::Launch;
-use crate::saved::{self, SavedOrigin, SavedSession, SavedState, Unreadable, load_size, load_time};
+use crate::saved::{
+    self, SavedOrigin, SavedRun, SavedSession, SavedState, Unreadable, load_size, load_time,
+};
 use crate::settings::Settings;
 use crate::turns::Turns;
 
@@ -61,6 +63,15 @@ impl Heritage {
         self.state.shell.as_ref()?.kind.map(Into::into)
     }
 
+    /// Where in the stream the terminal began to capture the output of the command that runs, and where that was suspended.
+    fn captured(&self) -> Option<(u64, Option<u64>)> {
+        let open = self.state.shell.as_ref()?.open.as_ref().filter(|open| open.output_began)?;
+        let mut runs = self.record.runs.iter().rev().filter_map(|run| saved::decode(run).ok());
+        let run: SavedRun = runs.find(|run: &SavedRun| run.id == open.id)?;
+        let suspended = run.suspended.map(|suspended| suspended.from);
+        run.rest.is_none().then_some((run.captured_from, suspended))
+    }
+
     /// The folder of its shell.
     pub(crate) fn folder(&self) -> Option<std::path::PathBuf> {
         let shell = self.state.shell.as_ref()?;
@@ -94,13 +105,37 @@ pub(crate) fn restore_terminal(
         tracing::warn!(session = %heritage.id, lost, "bytes of output are gone");
         terminal.feed(format!("\x18\r\n[{lost} bytes of output lost]\r\n").as_bytes());
     }
-    let known = journal.bytes(dumped + lost..heritage.position).unwrap_or_default();
-    for chunk in known.chunks(CHUNK) {
-        terminal.feed(chunk);
-        // All of this was taken when it was first read.
-        drop((terminal.take_tapped(), terminal.take_events(), terminal.take_replies()));
+    let mut at = dumped + lost;
+    let mut feed_up_to = |terminal: &mut Terminal, position: u64| {
+        let known = journal.bytes(at..position.max(at)).unwrap_or_default();
+        at = position.max(at);
+        for chunk in known.chunks(CHUNK) {
+            terminal.feed(chunk);
+            // All of this was taken when it was first read.
+            drop((terminal.take_tapped(), terminal.take_events(), terminal.take_replies()));
+        }
+        terminal.take_mark();
+    };
+    let captured = heritage.captured();
+    if let Some((from, suspended)) = captured {
+        if from > dumped {
+            feed_up_to(&mut terminal, from);
+            terminal.begin_output();
+        }
+        if let Some(suspended) = suspended.filter(|at| *at > dumped) {
+            feed_up_to(&mut terminal, suspended);
+            drop((terminal.take_done_output(), terminal.suspend_output()));
+        }
     }
-    drop((terminal.take_tapped(), terminal.take_events(), terminal.take_replies()));
+    feed_up_to(&mut terminal, heritage.position);
+    match captured {
+        None => drop(terminal.end_output()),
+        Some((_, Some(_))) => {}
+        Some((_, None)) => {
+            terminal.resume_output();
+            drop(terminal.take_done_output());
+        }
+    }
     let size = load_size(heritage.state.size);
     if terminal.size() != size {
         terminal.resize(size);

@@ -186,10 +186,10 @@ impl SessionTask {
         }
     }
 
-    /// Bytes that were fed to the terminal.
-    fn fed(&self) -> u64 {
+    /// Bytes that were fed to the terminal; 0 without a journal.
+    pub(super) fn fed(&self) -> u64 {
         let head = self.keeping.as_ref().map_or(0, |keeping| keeping.journal.head());
-        head - self.unfed.len() as u64
+        head.saturating_sub((self.unfed.len() + self.batch_rest) as u64)
     }
 
     fn saved_origin(&self) -> SavedOrigin {

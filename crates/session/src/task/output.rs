@@ -105,6 +105,7 @@ impl SessionTask {
                 break;
             }
         }
+        self.batch_rest = 0;
         for event in self.terminal.take_events() {
             self.noticed(&event);
         }
@@ -159,6 +160,7 @@ impl SessionTask {
             bytes.len()
         };
         let taken = self.terminal.feed_some(&bytes[..end]);
+        self.batch_rest = bytes.len() - taken;
         let piece = &bytes[..taken];
         self.tell_output(piece);
         if self.shell.is_none() {

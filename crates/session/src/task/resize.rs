@@ -74,7 +74,7 @@ impl SessionTask {
             self.prompt_is_redrawn();
         }
         self.terminal.resize(size);
-        self.resize_output();
+        self.take_done_output();
         self.keep_screens();
         self.tell_dump();
         self.publish_memory();

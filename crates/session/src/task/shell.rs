@@ -30,6 +30,8 @@ mod run;
 mod saved;
 mod start_up;
 
+pub(crate) use self::run::Suspended;
+
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -459,7 +461,7 @@ impl SessionTask {
         let shell = self.shell.as_ref()?;
         let run = shell.commands.iter().find(|run| run.id == id)?;
         let cwd = if run.is_open() { self.shell_cwd() } else { run.cwd.clone() };
-        Some(CommandReport { seq, ..run.report(cwd, from, most) })
+        Some(CommandReport { seq, ..run.report(cwd, from, most, &self.terminal) })
     }
 
     /// The command that came with a request of this name.
@@ -491,7 +493,7 @@ impl SessionTask {
         let kernels = self.program.working_directory();
         let Some(shell) = &mut self.shell else { return };
         let Some(run) = shell.commands.back_mut().filter(|run| run.is_open()) else { return };
-        run.close(state, proven);
+        run.close(state, proven, &mut self.terminal);
         shell.cwd = kernels.or(shell.cwd.take());
         run.cwd.clone_from(&shell.cwd);
         shell.between.begin(Vec::new());

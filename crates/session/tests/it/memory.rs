@@ -28,7 +28,7 @@ fn line(number: usize) -> String {
 #[tokio::test]
 async fn the_largest_loses_its_oldest_lines() {
     // A quarter of it is more than a session of 500 lines takes.
-    let budget = BUDGET / 2;
+    let budget = BUDGET / 4;
     let sessions = sessions(budget);
     let mut small = Vec::new();
     for _ in 0..3 {

@@ -96,7 +96,15 @@ impl Grid {
                 line_so_far.cursor =
                     Some(line_so_far.cells.len() + cursor.col + usize::from(cursor.wraps));
             }
-            line_so_far.cells.extend_from_slice(row.cells());
+            if row.owner == Owner::Earlier {
+                line_so_far.cells.extend(row.cells().iter().map(|cell| cell.earlier()));
+            } else {
+                line_so_far.cells.extend_from_slice(row.cells());
+            }
+            // A part of the line may be in the history, and taken.
+            if row.owner.is_commands() {
+                line_so_far.owner = row.owner;
+            }
             leaves_column = row.wrapped && row.len() < self.cols;
             if !row.wrapped
                 && let Some(line) = line.take()

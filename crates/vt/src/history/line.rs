@@ -121,9 +121,7 @@ impl OpenLine {
         self.text.extend_from_slice(text.as_bytes());
         for cell in cells {
             self.flags |= if cell.width() == Width::Wide { WIDE } else { 0 };
-            let is_joined = |number| {
-                clusters::sum_of_widths(tables.cluster(number)) > cell.width() as usize + 1
-            };
+            let is_joined = |number| tables.cluster_columns(number) > cell.width() as usize + 1;
             self.flags |= if cell.cluster().is_some_and(is_joined) { GRAPHEMES } else { 0 };
         }
     }

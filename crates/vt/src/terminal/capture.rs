@@ -1,9 +1,22 @@
-//! The text of a command's output: the rows that scrolled off, and those that the program can still change.
+//! A command's output, taken from the primary screen: the rows that scrolled off, and those that can still change.
+//!
+//! ```text
+//! begin ──► rows scroll off ──► done (taken as they come)
+//!   │       rows on the screen ─► pending
+//!   └─ suspend: what is pending is copied; nothing is taken until `resume`, which forgets the copy, or `end`
+//! ```
+//!
+//! What was on the screen before is not part of it, also not in a row that the command writes to.
+
+use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-use super::core::{Core, next_stop};
-use crate::cell::Width;
+use super::Terminal;
+use super::core::Core;
+use super::modes::Modes;
+use crate::cell::{Cell, Width};
+use crate::event::Mark;
 use crate::row::{Owner, Row};
 use crate::tables::Tables;
 use crate::text;
@@ -15,6 +28,17 @@ pub(super) struct Capture {
     done: Lines,
     /// A full-screen program ran: the text is not all there was to see.
     pub(super) was_full_screen: bool,
+    /// What comes may not be output.
+    is_suspended: bool,
+}
+
+/// Output that can still change.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PendingOutput {
+    /// The text, as it is now.
+    pub text: String,
+    /// A full-screen program ran: the text is not all there was to see.
+    pub was_full_screen: bool,
 }
 
 /// Rows as lines of text.
@@ -32,15 +56,40 @@ impl Lines {
         if row.owner == Owner::Earlier {
             return;
         }
-        if self.leaves_column && row.cell(0).width() != Width::Wide {
-            self.text.push(' ');
+        let cells = &row.cells()[..row.extent()];
+        if !row.is_complex() && is_plain(cells) {
+            self.begin_row(cells.first());
+            self.text.extend(cells.iter().map(|cell| match cell.character() {
+                Some('\0') | None => ' ',
+                Some(character) => character,
+            }));
+        } else {
+            self.push_cells(cells, tables, tabs);
         }
-        let (cells, joins) = (&row.cells()[..row.extent()], self.joins);
-        text::push_printed(cells, tables, &mut self.text, joins, |col| next_stop(tabs, col));
         self.joins = row.wrapped;
         self.leaves_column = row.wrapped && row.len() < tabs.len();
         if !self.joins {
             self.text.push('\n');
+        }
+    }
+
+    fn push_cells(&mut self, cells: &[Cell], tables: &Tables, tabs: &[bool]) {
+        // What was there before is left out; between what is new it counts as blank.
+        let from = cells.iter().position(|cell| !cell.is_earlier()).unwrap_or(cells.len());
+        let end = cells.iter().rposition(|cell| !cell.is_earlier()).map_or(from, |last| last + 1);
+        let new: Vec<Cell> = cells[from..end]
+            .iter()
+            .map(|cell| if cell.is_earlier() { Cell::EMPTY } else { *cell })
+            .collect();
+        self.begin_row(new.first());
+        let stop = |col| super::core::next_stop(tabs, col + from).saturating_sub(from);
+        text::push_printed(&new, tables, &mut self.text, self.joins, stop);
+    }
+
+    fn begin_row(&mut self, first: Option<&Cell>) {
+        let is_wide = first.is_some_and(|cell| cell.width() == Width::Wide);
+        if std::mem::take(&mut self.leaves_column) && !is_wide {
+            self.text.push(' ');
         }
     }
 
@@ -51,6 +100,11 @@ impl Lines {
             self.leaves_column = false;
         }
     }
+}
+
+/// The cells are ASCII and all new.
+fn is_plain(cells: &[Cell]) -> bool {
+    cells.iter().fold(0, |all, cell| all | cell.0 as u32) < 0x80
 }
 
 impl Capture {
@@ -68,11 +122,85 @@ impl Capture {
     pub(super) fn end_line(&mut self) {
         self.done.end_line();
     }
+
+    pub(super) fn is_suspended(&self) -> bool {
+        self.is_suspended
+    }
+}
+
+/// A command's output. Without one, and while it is suspended, the stream is tapped.
+impl Terminal {
+    /// Keeps the stream for [`Terminal::take_tapped`] from now on, except while output is captured. The owner has to take
+    /// it after every feed: it is not bounded here.
+    pub fn tap(&mut self) {
+        self.core.taps = true;
+    }
+
+    /// Takes text and control sequences since the last call. OSC and other strings are left out.
+    pub fn take_tapped(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.core.tapped)
+    }
+
+    /// Takes the mark that [`Terminal::feed_some`] ended with.
+    pub fn take_mark(&mut self) -> Option<Mark> {
+        self.core.mark.take()
+    }
+
+    /// Takes the number of bytes of text and control sequences that were fed.
+    pub fn take_printed(&mut self) -> u64 {
+        std::mem::take(&mut self.core.printed)
+    }
+
+    /// What brings the terminal into the state that a command expects, empty if it is in that: a program that was killed
+    /// may have left the alternate screen, margins or a character set behind, and the next one's output would be lost in
+    /// them.
+    pub fn reset_for_command(&self) -> String {
+        self.core.reset_for_command()
+    }
+
+    /// What comes from now on, at the cursor, is a command's output.
+    pub fn begin_output(&mut self) {
+        let row = self.core.primary.cursor.row;
+        self.core.begin_capture(row);
+    }
+
+    /// What comes from now on may not be output. Returns what is pending.
+    pub fn suspend_output(&mut self) -> PendingOutput {
+        if let Some(capture) = &mut self.core.capture {
+            capture.is_suspended = true;
+        }
+        self.pending_output()
+    }
+
+    /// What came since it was suspended is output.
+    pub fn resume_output(&mut self) {
+        if let Some(capture) = &mut self.core.capture {
+            capture.is_suspended = false;
+        }
+    }
+
+    /// The output is over; returns what was pending.
+    pub fn end_output(&mut self) -> PendingOutput {
+        let pending = self.pending_output();
+        self.core.capture = None;
+        pending
+    }
+
+    /// Takes output that can no longer change.
+    pub fn take_done_output(&mut self) -> String {
+        self.core.capture.as_mut().map(Capture::take_done).unwrap_or_default()
+    }
+
+    /// Output that can still change, as it is now.
+    pub fn pending_output(&self) -> PendingOutput {
+        let Some(capture) = &self.core.capture else { return PendingOutput::default() };
+        PendingOutput { text: self.core.pending_text(), was_full_screen: capture.was_full_screen }
+    }
 }
 
 impl Core {
     /// The text of the rows that can still change.
-    pub(super) fn pending_output(&self) -> String {
+    pub(super) fn pending_text(&self) -> String {
         let Some(last) = self.primary.rows().rposition(|row| row.owner.is_commands()) else {
             return String::new();
         };
@@ -97,7 +225,7 @@ impl Core {
         if self.capture.is_none() {
             return;
         }
-        let text = self.pending_output();
+        let text = self.pending_text();
         if let Some(capture) = &mut self.capture {
             let done = &mut capture.done;
             done.joins = if text.is_empty() { done.joins } else { !text.ends_with('\n') };
@@ -105,5 +233,37 @@ impl Core {
             done.end_line();
         }
         self.primary.rows_mut().for_each(|row| row.owner = Owner::Earlier);
+    }
+
+    fn reset_for_command(&self) -> String {
+        let mut reset = String::new();
+        let grid = self.grid();
+        let has_margins = grid.lines != (0..grid.height()) || !grid.has_full_width();
+        if has_margins || self.modes.intersects(Modes::ORIGIN | Modes::COLUMN_MARGINS) {
+            // These move the cursor.
+            let (row, col) = (grid.cursor.row + 1, grid.cursor.col + 1);
+            let _ = write!(reset, "\x1b[?6l\x1b[?69l\x1b[r\x1b[{row};{col}H");
+        }
+        if self.is_alternate {
+            reset.push_str("\x1b[?1049l");
+        }
+        for (mode, off) in [(Modes::INSERT, "\x1b[4l"), (Modes::NEWLINE, "\x1b[20l")] {
+            reset.push_str(if self.modes.contains(mode) { off } else { "" });
+        }
+        if !self.modes.contains(Modes::AUTOWRAP) {
+            reset.push_str("\x1b[?7h");
+        }
+        if !self.charsets.is_plain() {
+            reset.push_str("\x0f\x1b(B\x1b)B");
+        }
+        let cursor = match self.is_alternate {
+            true => self.per_screen[0].saved.position,
+            false => grid.cursor,
+        };
+        // Columns of the output count from 0, whatever the prompt's hooks left in the line.
+        if cursor.col > 0 || cursor.wraps {
+            reset.push_str("\r\n");
+        }
+        reset
     }
 }

@@ -14,7 +14,7 @@ use super::modes::Modes;
 use super::pen::Pen;
 use crate::cell::Cell;
 use crate::command_line::{CommandLine, EnteredLines};
-use crate::event::{Event, Mark, Tapped};
+use crate::event::{Event, Mark};
 use crate::grid::{Grid, Position};
 use crate::history::History;
 use crate::input::{MouseEncoding, MouseTracking};
@@ -87,10 +87,17 @@ pub(super) struct Core {
     pub(super) clipboard: String,
     /// Colours that the program has set: the palette, then foreground, background, cursor.
     pub(super) colors: BTreeMap<u16, (u8, u8, u8)>,
-    /// DECSACE: attributes change in the whole rectangle, not from its first to its last cell.
-    pub(super) changes_rectangles: bool,
+    /// DECSACE, as it was requested.
+    #[serde(default)]
+    pub(super) attribute_extent: u16,
     /// XTCHECKSUM.
     pub(super) checksum: u16,
+    /// SPA and EPA protect from ED, EL and ECH too, DECSCA only from selective erasure: which was used last.
+    #[serde(default)]
+    pub(super) iso_protection: bool,
+    /// The level that a program has set (DECSCL), 1 to 5; all functions are there if none has.
+    #[serde(default)]
+    pub(super) level: Option<u8>,
     pub(super) capture: Option<Capture>,
     /// The screen that readers see while a synchronized update is open.
     pub(super) frozen: Option<Box<Frozen>>,
@@ -107,9 +114,17 @@ pub(super) struct Core {
     pub(super) replies: Vec<u8>,
     #[serde(skip)]
     pub(super) events: Vec<Event>,
-    /// What was fed since it was last taken, if it is followed.
+    /// The shell mark that the last feed ended with.
     #[serde(skip)]
-    pub(super) tap: Option<Vec<Tapped>>,
+    pub(super) mark: Option<Mark>,
+    /// What is printed while no output is captured is kept in `tapped`.
+    #[serde(skip)]
+    pub(super) taps: bool,
+    #[serde(skip)]
+    pub(super) tapped: Vec<u8>,
+    /// Bytes of text and control sequences since they were last counted.
+    #[serde(skip)]
+    pub(super) printed: u64,
     /// Cells that were touched since the clock was looked at.
     #[serde(skip)]
     pub(super) work: usize,
@@ -149,8 +164,10 @@ impl Core {
             titles: Vec::new(),
             clipboard: String::new(),
             colors: BTreeMap::new(),
-            changes_rectangles: false,
+            attribute_extent: 0,
             checksum: 0,
+            iso_protection: false,
+            level: None,
             capture: None,
             frozen: None,
             unanswered: None,
@@ -161,7 +178,10 @@ impl Core {
             palette,
             replies: Vec::new(),
             events: Vec::new(),
-            tap: None,
+            mark: None,
+            taps: false,
+            tapped: Vec::new(),
+            printed: 0,
             work: 0,
         }
     }
@@ -208,29 +228,17 @@ impl Core {
     /// Adds to the stream that is followed.
     #[inline]
     pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
-        if self.tap.is_some() {
-            self.add_to_tap(bytes);
-        }
-    }
-
-    #[cold]
-    fn add_to_tap(&mut self, bytes: &[u8]) {
-        let Some(tap) = &mut self.tap else { return };
-        match tap.last_mut() {
-            Some(Tapped::Bytes(last)) => last.extend_from_slice(bytes),
-            _ => tap.push(Tapped::Bytes(bytes.to_vec())),
+        self.printed += bytes.len() as u64;
+        if self.taps && self.capture.as_ref().is_none_or(Capture::is_suspended) {
+            self.tapped.extend_from_slice(bytes);
         }
     }
 
     pub(super) fn event(&mut self, event: Event) {
-        let row = self.grid().cursor.row as u16;
-        if let Some(tap) = &mut self.tap
-            && matches!(event, Event::Mark(_) | Event::WorkingDirectory(_))
-        {
-            if matches!(event, Event::Mark(Mark::OutputStart(_))) {
-                tap.push(Tapped::OutputAt(row));
-            }
-            tap.push(Tapped::Event(event.clone()));
+        if let Event::Mark(mark) = &event {
+            // The owner looks at it before anything else is fed.
+            self.mark = Some(mark.clone());
+            self.work = MAX_WORK;
         }
         if self.events.len() < MAX_EVENTS {
             self.events.push(event);
@@ -318,7 +326,7 @@ impl Core {
     /// The rows of both screens are what was there before: what comes from now on is a command's output.
     pub(super) fn begin_capture(&mut self, row: usize) {
         for (index, line) in self.primary.rows_mut().enumerate() {
-            line.owner = if index < row { Owner::Earlier } else { Owner::Nobody };
+            line.make_earlier(if index < row { Owner::Earlier } else { Owner::Nobody });
         }
         self.primary.row_mut(row).reach();
         self.capture = Some(Capture::default());

@@ -146,6 +146,9 @@ impl Core {
 
     /// Moves to tab stops on the right.
     pub(super) fn tab_forward(&mut self, count: usize) {
+        if self.grid().cursor.wraps && self.modes.contains(Modes::MORE_FIX | Modes::AUTOWRAP) {
+            self.wrap();
+        }
         for _ in 0..count.min(self.cols()) {
             let grid = self.grid();
             let Position { row, col, wraps } = grid.cursor;

@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 
 use super::Terminal;
 use super::charsets::{Charset, Charsets};
+use super::colors::{FOREGROUND, SPECIAL};
 use super::core::{Core, CursorStyle, PerScreen, Saved};
 use super::modes::{ENCODINGS, MICE, Modes, PRIVATE};
-use super::strings::FOREGROUND;
 use crate::format::sgr_parameters;
 use crate::grid::{Grid, Position};
 use crate::row::Row as LiveRow;
@@ -57,6 +57,9 @@ impl Painter {
     fn core(&mut self, core: &Core) {
         self.text.push_str("\x1bc\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\");
         self.colors(core);
+        if let Some(level) = core.level {
+            let _ = write!(self.text, "\x1b[6{level};1\"p");
+        }
         if let Some(frozen) = &core.frozen {
             self.cursor_style(frozen.cursor_style, frozen.cursor_visible);
             let _ = write!(self.text, "\x1b]2;{}\x1b\\", frozen.title);
@@ -173,9 +176,10 @@ impl Painter {
 
     fn colors(&mut self, core: &Core) {
         for (index, (r, g, b)) in &core.colors {
-            let code = match index.checked_sub(FOREGROUND) {
-                None => format!("4;{index}"),
-                Some(which) => format!("{}", which + 10),
+            let code = match *index {
+                ..FOREGROUND => format!("4;{index}"),
+                FOREGROUND..SPECIAL => format!("{}", index - FOREGROUND + 10),
+                SPECIAL.. => format!("5;{}", index - SPECIAL),
             };
             let _ = write!(self.text, "\x1b]{code};rgb:{r:02x}/{g:02x}/{b:02x}\x1b\\");
         }
@@ -269,6 +273,9 @@ impl Painter {
         let (top, left) = if origin { (grid.lines.start, grid.columns.start) } else { (0, 0) };
         self.place(core, grid, grid.cursor, top, left);
         self.pen(&core.pen);
+        if core.iso_protection {
+            self.text.push_str(if core.pen.protected { "\x1bV" } else { "\x1bV\x1bW" });
+        }
         self.charsets(&core.charsets);
         let flags = [
             (Modes::INSERT, "\x1b[4h"),

@@ -18,7 +18,7 @@ impl Core {
         let (cols, height) = (self.cols(), self.grid().height());
         let blank = self.blank();
         self.work += if blank == Cell::EMPTY { 4 * height } else { cols * height };
-        if selective {
+        if selective || (what != 3 && self.spares_protected(0..height)) {
             let rectangle = |rows: Range<usize>, cols: Range<usize>| Rectangle { rows, cols };
             let parts = match what {
                 0 => [rectangle(row..row + 1, col..cols), rectangle(row + 1..height, 0..cols)],
@@ -78,6 +78,7 @@ impl Core {
         };
         self.work += columns.len() / 4;
         let blank = self.blank();
+        let selective = selective || self.spares_protected(row..row + 1);
         let grid = self.grid_mut();
         match selective {
             true => grid.erase_unprotected(&Rectangle { rows: row..row + 1, cols: columns }, blank),
@@ -90,12 +91,27 @@ impl Core {
     pub(super) fn erase_chars(&mut self, count: usize) {
         let blank = self.blank();
         let cols = self.cols();
+        let Position { row, col, .. } = self.grid().cursor;
+        let columns = col..(col + count).min(cols);
+        let spares = self.spares_protected(row..row + 1);
         let grid = self.grid_mut();
-        let Position { row, col, .. } = grid.cursor;
-        grid.row_mut(row).erase(col..(col + count).min(cols), blank, cols);
+        match spares {
+            true => grid.row_mut(row).erase_unprotected(columns, blank, cols),
+            false => grid.row_mut(row).erase(columns, blank, cols),
+        }
         grid.cursor.wraps = false;
         self.work += count.min(cols);
         self.note_emptied(row);
+    }
+
+    /// Erasing spares cells of these rows that SPA has protected.
+    fn spares_protected(&mut self, rows: Range<usize>) -> bool {
+        if !self.iso_protection {
+            return false;
+        }
+        self.work += rows.len() * self.cols() / 4;
+        rows.into_iter()
+            .any(|row| self.grid().row(row).cells().iter().any(|cell| cell.is_protected()))
     }
 
     /// If nothing is left of a row, the one before does not continue in it.
@@ -252,9 +268,23 @@ impl Core {
         self.grid_mut().reset_margins();
         self.grid_mut().cursor.wraps = false;
         self.reset_pen();
+        self.iso_protection = false;
         self.charsets = Charsets::default();
         self.own().saved = Saved::default();
         self.modify_other_keys = 0;
+    }
+
+    /// DECSCL: a level from 1 to 5, which resets as DECSTR does.
+    pub(super) fn set_level(&mut self, level: u16) {
+        self.soft_reset();
+        if (61..=65).contains(&level) {
+            self.level = Some((level - 60) as u8);
+        }
+    }
+
+    /// The level in force has the functions of another one.
+    pub(super) fn has_level(&self, level: u8) -> bool {
+        self.level.is_none_or(|set| set >= level)
     }
 
     pub(super) fn reset_pen(&mut self) {
@@ -286,7 +316,8 @@ impl Core {
         self.last_printed = None;
         self.titles.clear();
         self.colors.clear();
-        (self.changes_rectangles, self.checksum) = (false, 0);
+        (self.attribute_extent, self.checksum) = (0, 0);
+        (self.iso_protection, self.level) = (false, None);
         self.reset_pen();
         self.reset_tabs();
         self.command_line = None;

@@ -58,9 +58,9 @@ impl Handler for Core {
     }
 
     fn escape(&mut self, intermediates: &[u8], last: u8) {
-        if self.tap.is_some() {
-            self.tap_bytes(&[&[0x1b], intermediates, &[last]].concat());
-        }
+        self.tap_bytes(&[0x1b]);
+        self.tap_bytes(intermediates);
+        self.tap_bytes(&[last]);
         self.work += 1;
         match (intermediates, last) {
             (b"", b'7') => self.save_cursor(),
@@ -81,8 +81,10 @@ impl Handler for Core {
             (b"", b'M') => self.reverse_index(),
             (b"", b'N') => self.charsets.single = Some(2),
             (b"", b'O') => self.charsets.single = Some(3),
-            (b"", b'V') => self.protect(true),
-            (b"", b'W') => self.protect(false),
+            (b"", b'V' | b'W') => {
+                self.iso_protection = true;
+                self.protect(last == b'V');
+            }
             (b"", b'Z') => self.reply_attributes(),
             (b"", b'c') => self.full_reset(),
             (b"", b'n') => self.charsets.active = 2,
@@ -181,13 +183,17 @@ impl Core {
             (SPACE, b'A') => self.scroll_columns_by(count, false),
             (SPACE, b'q') => self.set_cursor_style(first),
             (BANG, b'p') => self.soft_reset(),
-            (QUOTE, b'p') => self.soft_reset(),
-            (QUOTE, b'q') => self.protect(first == 1),
+            (QUOTE, b'p') => self.set_level(first),
+            (QUOTE, b'q') => {
+                self.iso_protection = false;
+                self.protect(first == 1);
+            }
             (HASH, b'y') => self.checksum = first,
-            (DOLLAR, b'p') => {
+            (DOLLAR, b'p') if self.has_level(3) => {
                 let state = self.ansi_mode_state(first);
                 self.reply(&format!("\x1b[{first};{state}$y"));
             }
+            (DOLLAR, b'p') => self.unanswered(csi.raw),
             (DOLLAR, b'r' | b't') => self.change_attributes(csi),
             (DOLLAR, b'v') => self.copy_rectangle(csi),
             (DOLLAR, b'w') => self.report_presentation(first),
@@ -201,7 +207,10 @@ impl Core {
             (DOLLAR, b'{') => {
                 if let Some(rectangle) = self.rectangle(csi, 0) {
                     let blank = self.blank();
-                    self.grid_mut().erase_unprotected(&rectangle, blank);
+                    match self.iso_protection {
+                        true => self.grid_mut().erase_rectangle(&rectangle, blank),
+                        false => self.grid_mut().erase_unprotected(&rectangle, blank),
+                    }
                 }
             }
             (APOSTROPHE, b'}' | b'~') if self.grid().is_cursor_inside() => {
@@ -211,7 +220,7 @@ impl Core {
                     _ => self.delete_columns(col, count),
                 }
             }
-            (STAR, b'x') => self.changes_rectangles = first == 2,
+            (STAR, b'x') if first <= 2 => self.attribute_extent = first,
             (STAR, b'y') => self.report_checksum(csi),
             _ => {}
         }
@@ -239,10 +248,11 @@ impl Core {
                 let flags = self.own().keyboard_flags;
                 self.reply(&format!("\x1b[?{flags}u"));
             }
-            (DOLLAR, b'p') => {
+            (DOLLAR, b'p') if self.has_level(3) => {
                 let state = self.private_mode_state(first);
                 self.reply(&format!("\x1b[?{first};{state}$y"));
             }
+            (DOLLAR, b'p') => self.unanswered(csi.raw),
             _ => {}
         }
     }
@@ -353,7 +363,7 @@ impl Core {
         self.cursor_style.blinking = style % 2 == 1;
     }
 
-    /// DECSCA, SPA and EPA.
+    /// DECSCA, or SPA and EPA.
     fn protect(&mut self, protected: bool) {
         self.pen.protected = protected;
         self.pen.style_changed();

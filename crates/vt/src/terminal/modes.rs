@@ -40,6 +40,10 @@ bitflags! {
         const ALLOW_COLUMN_MODE = 1 << 24;
         const META_ESCAPE = 1 << 25;
         const KEEP_ON_COLUMN_MODE = 1 << 26;
+        const MORE_FIX = 1 << 27;
+        const PRINT_FORM_FEED = 1 << 28;
+        const PRINT_SCREEN = 1 << 29;
+        const FONT_SIZE_KEYS = 1 << 30;
     }
 }
 
@@ -63,15 +67,19 @@ const ANSI: [(u16, Modes); 4] = [
 ];
 
 /// Private modes that do nothing but being set.
-pub(super) const PRIVATE: [(u16, Modes); 22] = [
+pub(super) const PRIVATE: [(u16, Modes); 26] = [
     (1, Modes::APP_CURSOR),
     (4, Modes::SMOOTH_SCROLL),
     (5, Modes::REVERSE_SCREEN),
     (6, Modes::ORIGIN),
     (7, Modes::AUTOWRAP),
     (8, Modes::AUTO_REPEAT),
+    (18, Modes::PRINT_FORM_FEED),
+    (19, Modes::PRINT_SCREEN),
     (25, Modes::SHOW_CURSOR),
+    (35, Modes::FONT_SIZE_KEYS),
     (40, Modes::ALLOW_COLUMN_MODE),
+    (41, Modes::MORE_FIX),
     (42, Modes::NATIONAL),
     (45, Modes::REVERSE_WRAP),
     (66, Modes::APP_KEYPAD),
@@ -104,8 +112,8 @@ pub(super) const ENCODINGS: [(u16, MouseEncoding); 4] = [
     (1016, MouseEncoding::SgrPixels),
 ];
 
-/// Modes that are recognised and cannot be changed: the size is not the program's.
-const FIXED: [(u16, u8); 2] = [(2, 3), (3, 4)];
+/// Modes that are recognised and cannot be changed: the size is not the program's, and it is shown whole.
+const FIXED: [(u16, u8); 3] = [(2, 3), (3, 4), (60, 4)];
 
 fn find<T: Copy>(table: &[(u16, T)], mode: u16) -> Option<T> {
     table.iter().find(|(number, _)| *number == mode).map(|(_, value)| *value)
@@ -122,6 +130,8 @@ impl Core {
     /// Sets or resets a private mode.
     pub(super) fn set_private_mode(&mut self, mode: u16, on: bool) {
         match mode {
+            // There are no columns' margins before level 4.
+            69 if !self.has_level(4) => return,
             12 => self.cursor_style.blinking = on,
             47 => self.show_alternate(on),
             1047 => {

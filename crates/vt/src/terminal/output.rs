@@ -59,7 +59,7 @@ impl CleanOutput {
 
     /// The text that the program could still change, as it is now.
     pub fn pending(&self) -> String {
-        self.0.core.pending_output()
+        self.0.core.pending_text()
     }
 
     /// Takes everything: the output is complete.

@@ -162,7 +162,7 @@ impl Core {
     }
 
     /// Continues in the next row.
-    fn wrap(&mut self) {
+    pub(super) fn wrap(&mut self) {
         let grid = self.grid_mut();
         let Position { row, col, .. } = grid.cursor;
         let moves = row + 1 == grid.lines.end || row + 1 < grid.height();
@@ -249,8 +249,7 @@ impl Core {
     /// What is in a cell has no column of its own: marks before the first character, or tabs at the margin.
     fn has_lead(&self, row: usize, col: usize) -> bool {
         let cell = self.grid().row(row).cell(col);
-        cell.cluster()
-            .is_some_and(|number| clusters::sum_of_widths(self.tables.cluster(number)) == 0)
+        cell.cluster().is_some_and(|number| self.tables.cluster_columns(number) == 0)
     }
 
     /// The character with what stands in front of it.

@@ -13,8 +13,14 @@ use crate::tables::CellStyle;
 const POSITIVE: u16 = 1;
 /// XTCHECKSUM: attributes do not count.
 const NO_ATTRIBUTES: u16 = 2;
-/// XTCHECKSUM: blanks at the end count.
+/// XTCHECKSUM: all blanks count.
 const NO_TRIM: u16 = 4;
+/// XTCHECKSUM: cells that nothing was written to do not count.
+const ONLY_DRAWN: u16 = 8;
+/// XTCHECKSUM: characters count with all their bits, and marks that join them do not.
+const WHOLE_CHARACTERS: u16 = 16;
+/// DECSACE: attributes change in the whole rectangle, not from its first to its last cell.
+const RECTANGLE: u16 = 2;
 
 impl Core {
     /// DECCRA.
@@ -53,7 +59,7 @@ impl Core {
         self.work += 4 * rectangle.area();
         let (reverses, params) = (csi.last == b't', csi.params);
         let cols = self.cols();
-        let parts = if self.changes_rectangles || rectangle.rows.len() == 1 {
+        let parts = if self.attribute_extent == RECTANGLE || rectangle.rows.len() == 1 {
             vec![rectangle]
         } else {
             // From the first cell to the last, as text is read.
@@ -89,43 +95,51 @@ impl Core {
         self.sweep_tables();
     }
 
-    /// DECRQCRA, with the arithmetic of xterm.
+    /// DECRQCRA, with the arithmetic of xterm: a cell that nothing was written to counts as a blank, and blanks behind the
+    /// first cell do not count.
     pub(super) fn report_checksum(&mut self, csi: &Csi<'_>) {
         let id = csi.params.get(0);
         let rectangle = self.rectangle(csi, 2);
+        let has = |bit: u16| self.checksum & bit != 0;
         let (mut total, mut trimmed) = (0u32, 0u32);
-        let mut first = true;
+        let mut is_first = true;
         for row in rectangle.iter().flat_map(|rectangle| rectangle.rows.clone()) {
             for col in rectangle.iter().flat_map(|rectangle| rectangle.cols.clone()) {
                 let cell = self.grid().row(row).cell(col);
-                if cell.is_unwritten() && self.checksum & NO_TRIM == 0 && cell.style().0 == 0 {
-                    continue;
+                let (value, marks) = self.checksum_of(cell);
+                if is_first || value != u32::from(b' ') || cell.style().0 != 0 {
+                    trimmed = trimmed.wrapping_add(value);
                 }
-                let value = self.checksum_of(cell);
-                total = total.wrapping_add(value);
-                if first || value != u32::from(b' ') || cell.style().0 != 0 {
-                    trimmed = total;
+                if !is_undrawn(cell) {
+                    total = total.wrapping_add(value).wrapping_add(marks);
+                } else if !has(ONLY_DRAWN) {
+                    total = total.wrapping_add(value);
                 }
-                first = self.checksum & NO_TRIM != 0;
-            }
-            if self.checksum & NO_TRIM == 0 {
-                total = trimmed;
-                first = false;
+                is_first = false;
             }
         }
         self.work += rectangle.map_or(0, |rectangle| rectangle.area());
-        let sum = if self.checksum & POSITIVE == 0 { total.wrapping_neg() } else { total } & 0xffff;
+        let sum = if has(NO_TRIM) { total } else { trimmed };
+        let sum = if has(POSITIVE) { sum } else { sum.wrapping_neg() } & 0xffff;
         self.reply(&format!("\x1bP{id}!~{sum:04X}\x1b\\"));
     }
 
-    fn checksum_of(&self, cell: Cell) -> u32 {
-        let mut text = String::new();
-        self.tables.push_text(cell, &mut text);
-        let mut value: u32 = text.chars().map(u32::from).fold(0, u32::wrapping_add);
-        if cell.is_unwritten() || cell.width() == Width::Spacer {
-            value = b' '.into();
+    /// What a cell adds to the checksum: its character with its attributes, and the marks that join it.
+    fn checksum_of(&self, cell: Cell) -> (u32, u32) {
+        let has = |bit: u16| self.checksum & bit != 0;
+        let (mut value, mut marks) = (u32::from(b' '), 0);
+        if let Some(number) = cell.cluster() {
+            let mut characters = self.tables.cluster(number).chars().map(u32::from);
+            value = characters.next().unwrap_or(value);
+            marks = characters.fold(0, u32::wrapping_add);
+        } else if !is_undrawn(cell) && cell.width() != Width::Spacer {
+            value = cell.character().map_or(value, u32::from);
         }
-        if self.checksum & NO_ATTRIBUTES == 0 {
+        match has(WHOLE_CHARACTERS) {
+            true => marks = 0,
+            false => value &= 0xff,
+        }
+        if !has(NO_ATTRIBUTES) {
             let attributes = self.tables.style(cell.style()).style.attributes;
             let bit = |attribute: Attributes, value: u32| {
                 if attributes.intersects(attribute) { value } else { 0 }
@@ -133,11 +147,15 @@ impl Core {
             value += bit(Attributes::ANY_UNDERLINE, 0x10)
                 + bit(Attributes::INVERSE, 0x20)
                 + bit(Attributes::BLINK, 0x40)
-                + bit(Attributes::BOLD, 0x80)
-                + if cell.is_protected() { 4 } else { 0 };
+                + bit(Attributes::BOLD, 0x80);
         }
-        value
+        (value, marks)
     }
+}
+
+/// No character was printed here; a tab leaves no mark on the screen.
+fn is_undrawn(cell: Cell) -> bool {
+    cell.is_unwritten() || cell.character() == Some('\t')
 }
 
 /// Reverses attributes (DECRARA); without any named, the usual four.

@@ -124,7 +124,7 @@ impl Core {
             b"t" => format!("{}t", self.size.rows.max(24)),
             b"$|" => format!("{}$|", self.size.cols),
             b"*|" => format!("{}*|", self.size.rows),
-            b"*x" => format!("{}*x", if self.changes_rectangles { 2 } else { 1 }),
+            b"*x" => format!("{}*x", self.attribute_extent),
             b" q" => {
                 let shape = match self.cursor_style.shape {
                     CursorShape::Block => 1,
@@ -133,7 +133,10 @@ impl Core {
                 };
                 format!("{} q", shape + u8::from(!self.cursor_style.blinking))
             }
-            b"\"p" => "62;1\"p".to_owned(),
+            b"\"p" => format!("{};1\"p", 60 + self.level.unwrap_or(2)),
+            // There is no status line.
+            b"$}" => "0$}".to_owned(),
+            b"$~" => "0$~".to_owned(),
             b"\"q" => format!("{}\"q", u8::from(self.pen.protected)),
             _ => return self.reply("\x1bP0$r\x1b\\"),
         };

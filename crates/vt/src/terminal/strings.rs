@@ -1,4 +1,4 @@
-//! OSC, DCS and APC: titles, links, colours, the clipboard, marks of shells, settings that are asked for.
+//! OSC, DCS and APC: titles, links, the clipboard, marks of shells, settings that are asked for.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
@@ -14,9 +14,6 @@ const MAX_TITLE: usize = 1024;
 const MAX_LINK: usize = 4096;
 /// Titles that can be pushed; with more, the oldest are forgotten.
 const MAX_TITLES: usize = 16;
-/// The numbers of the default foreground, background and cursor, behind those of the palette.
-pub(super) const FOREGROUND: u16 = 256;
-pub(super) const CURSOR: u16 = 258;
 
 impl Core {
     pub(super) fn operating_system_command(&mut self, payload: &[u8], terminator: &'static str) {
@@ -30,16 +27,15 @@ impl Core {
                 self.set_title(Some(text[..cut].chars().filter(|c| !c.is_control()).collect()));
             }
             b"4" => self.palette_colors(rest, terminator),
+            b"5" => self.special_colors(rest, terminator),
             b"7" => self.event(Event::WorkingDirectory(text().into_owned())),
             b"8" => self.set_link(rest),
             b"10" | b"11" | b"12" => self.dynamic_colors(number, rest, terminator),
             b"22" => {}
             b"52" => self.set_clipboard(rest, terminator),
             b"104" => self.reset_palette(rest),
-            b"110" | b"111" | b"112" => {
-                let color = u16::from(number[2] - b'0') + FOREGROUND;
-                self.colors.remove(&color);
-            }
+            b"105" => self.reset_special_colors(rest),
+            b"110" | b"111" | b"112" => self.reset_dynamic_color(number),
             b"133" | b"633" => self.shell_mark(&text()),
             _ if rest.ends_with(b"?") && number != b"1" => {
                 let query = [b"\x1b]", payload].concat();
@@ -100,64 +96,6 @@ impl Core {
         }
     }
 
-    /// OSC 4: pairs of an index and a colour, or `?`.
-    fn palette_colors(&mut self, rest: &[u8], terminator: &str) {
-        let mut fields = rest.split(|byte| *byte == b';');
-        while let (Some(index), Some(value)) = (fields.next(), fields.next()) {
-            let Some(index) = number(index).filter(|index| *index < FOREGROUND) else { continue };
-            match value {
-                b"?" => {
-                    let color = rgb(self.color(index));
-                    self.reply(&format!("\x1b]4;{index};{color}{terminator}"));
-                }
-                _ => {
-                    if let Some(color) = parse_color(value) {
-                        self.colors.insert(index, color);
-                    }
-                }
-            }
-        }
-    }
-
-    /// OSC 10, 11, 12: each further field is for the next number.
-    fn dynamic_colors(&mut self, first: &[u8], rest: &[u8], terminator: &str) {
-        let first = number(first).unwrap_or_default();
-        for (code, value) in (first..=12).zip(rest.split(|byte| *byte == b';')) {
-            let index = code - 10 + FOREGROUND;
-            match value {
-                b"?" => {
-                    let color = rgb(self.color(index));
-                    self.reply(&format!("\x1b]{code};{color}{terminator}"));
-                }
-                _ => {
-                    if let Some(color) = parse_color(value) {
-                        self.colors.insert(index, color);
-                    }
-                }
-            }
-        }
-    }
-
-    fn color(&self, index: u16) -> (u8, u8, u8) {
-        self.colors.get(&index).copied().unwrap_or(match index {
-            0..=255 => self.palette.entries[usize::from(index)],
-            257 => self.palette.background,
-            CURSOR => self.palette.cursor,
-            _ => self.palette.foreground,
-        })
-    }
-
-    fn reset_palette(&mut self, rest: &[u8]) {
-        match rest {
-            b"" => self.colors.retain(|index, _| *index >= FOREGROUND),
-            _ => {
-                for index in rest.split(|byte| *byte == b';').filter_map(number) {
-                    self.colors.remove(&index);
-                }
-            }
-        }
-    }
-
     /// OSC 52: the clipboard is the session's own, so a program may read what it wrote.
     fn set_clipboard(&mut self, rest: &[u8], terminator: &str) {
         let Some(at) = rest.iter().position(|byte| *byte == b';') else { return };
@@ -191,37 +129,4 @@ impl Core {
             self.unanswered = Some(String::from("APC G (kitty graphics)"));
         }
     }
-}
-
-fn number(digits: &[u8]) -> Option<u16> {
-    str::from_utf8(digits).ok()?.parse().ok()
-}
-
-fn rgb((r, g, b): (u8, u8, u8)) -> String {
-    format!("rgb:{r:02x}{r:02x}/{g:02x}{g:02x}/{b:02x}{b:02x}")
-}
-
-/// `#rgb` with one to four digits each, or `rgb:r/g/b`.
-fn parse_color(text: &[u8]) -> Option<(u8, u8, u8)> {
-    let text = str::from_utf8(text).ok()?;
-    let scaled = |digits: &str| {
-        let most =
-            16u32.checked_pow(digits.len() as u32).filter(|_| (1..=4).contains(&digits.len()))? - 1;
-        Some((u32::from_str_radix(digits, 16).ok()? * 255 / most) as u8)
-    };
-    if let Some(parts) = text.strip_prefix("rgb:") {
-        let mut parts = parts.split('/').map(scaled);
-        let color = (parts.next()??, parts.next()??, parts.next()??);
-        return parts.next().is_none().then_some(color);
-    }
-    let digits =
-        text.strip_prefix('#').filter(|digits| digits.is_ascii() && digits.len() % 3 == 0)?;
-    let each = digits.len() / 3;
-    // The digits are the highest ones, as in X11.
-    let high = |part: &str| {
-        let digits = if each == 1 { format!("{part}0") } else { part.get(..2)?.to_owned() };
-        u8::from_str_radix(&digits, 16).ok()
-    };
-    (1..=4).contains(&each).then_some(())?;
-    Some((high(&digits[..each])?, high(&digits[each..2 * each])?, high(&digits[2 * each..])?))
 }

@@ -1,6 +1,6 @@
 //! What programs rely on, one behaviour at a time.
 
-use crate::event::{Event, Mark, Tapped};
+use crate::event::{Event, Mark};
 use crate::format::plain;
 use crate::input::{KittyFlags, MouseEncoding, MouseTracking};
 use crate::screen::{CellWidth, CursorShape};
@@ -700,23 +700,74 @@ fn a_character_cut_between_reads_costs_no_other() {
 }
 
 #[test]
-fn the_tap_has_the_marks_at_their_places() {
+fn a_feed_ends_behind_a_mark_and_the_stream_is_tapped_where_no_output_is_captured() {
     let mut terminal = terminal(20, 5);
-    terminal.feed(b"before");
+    terminal.feed(b"before\r\n");
     terminal.tap();
-    terminal.feed(b"\x1b]633;C\x07one \x1b[31mtwo\x1b]2;title\x07\x1b[5m!\x1b]633;D;0;n\x07$ ");
-    let bytes = |bytes: &[u8]| Tapped::Bytes(bytes.to_vec());
-    assert_eq!(
-        terminal.take_tapped(),
-        [
-            Tapped::OutputAt(0),
-            Tapped::Event(Event::Mark(Mark::OutputStart(String::new()))),
-            bytes(b"one \x1b[31mtwo\x1b[5m!"),
-            Tapped::Event(Event::Mark(Mark::CommandEnd("0;n".into()))),
-            bytes(b"$ "),
-        ]
-    );
-    assert_eq!(terminal.take_tapped(), []);
+    let stream = b"$ \x1b]633;C\x07one \x1b[31mtwo\x1b]2;title\x07\x1b[5m!\x1b]633;D;0;n\x07hook";
+    let mut rest: &[u8] = stream;
+    rest = &rest[terminal.feed_some(rest)..];
+    assert_eq!(terminal.take_mark(), Some(Mark::OutputStart(String::new())));
+    assert_eq!(terminal.take_tapped(), b"$ ");
+    terminal.begin_output();
+    rest = &rest[terminal.feed_some(rest)..];
+    assert_eq!(terminal.take_mark(), Some(Mark::CommandEnd("0;n".into())));
+    assert_eq!(terminal.take_tapped(), b"");
+    // What was on the line before is not output.
+    assert_eq!(terminal.suspend_output().text, "one two!");
+    assert_eq!(terminal.feed_some(rest), rest.len());
+    assert_eq!((terminal.take_mark(), terminal.take_tapped()), (None, b"hook".to_vec()));
+    assert_eq!(terminal.pending_output().text, "one two!hook");
+}
+
+#[test]
+fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
+    assert_eq!(terminal(20, 5).reset_for_command(), "");
+    for left in [
+        "\x1b[?1049h\x1b[2;3rx",
+        "\x1b[2;4r\x1b[?6h",
+        "\x1b[?69h\x1b[3;9s",
+        "\x1b[4h",
+        "\x1b[20h",
+        "\x1b[?7l",
+        "\x0e\x1b)0",
+        "\x1b(0",
+        "[begins] x",
+    ] {
+        let mut terminal = terminal(20, 5);
+        terminal.feed(b"$ killed\r\n");
+        terminal.feed(left.as_bytes());
+        let row = terminal.core.primary.cursor.row;
+        let reset = terminal.reset_for_command();
+        assert!(!reset.is_empty(), "{left:?}");
+        terminal.feed(reset.as_bytes());
+        assert_eq!(terminal.reset_for_command(), "", "{left:?}");
+        let same_row = terminal.core.primary.cursor.row == row;
+        assert!(same_row || left.contains("1049") || left.ends_with('x'), "{left:?}");
+        terminal.begin_output();
+        let printed: String = (0..9).map(|n| format!("qx {n} {}\r\n", "a".repeat(30))).collect();
+        terminal.feed(printed.as_bytes());
+        let output = terminal.take_done_output() + &terminal.end_output().text;
+        assert_eq!(output, printed.replace('\r', ""), "{left:?}");
+    }
+}
+
+#[test]
+fn output_is_whole_when_the_size_changes_within_a_line() {
+    let mut terminal = terminal(10, 3);
+    terminal.feed(b"old\r\nold\r\n$ ");
+    terminal.begin_output();
+    let text: String = ('a'..='z').chain('A'..='Z').collect();
+    terminal.feed(text.as_bytes());
+    for cols in [25, 7, 80, 4, 30] {
+        terminal.resize(Size { cols, rows: 3 });
+        let done = terminal.core.capture.clone().map(|mut capture| capture.take_done());
+        let output = done.unwrap_or_default() + &terminal.pending_output().text;
+        assert_eq!(output, text, "{cols} columns");
+    }
+    terminal.feed(b"!\r\nend");
+    let output = terminal.take_done_output() + &terminal.end_output().text;
+    assert_eq!(output, format!("{text}!\nend"));
 }
 
 #[test]

@@ -147,6 +147,10 @@ impl Quirks for JsDebug {
         is_root.then_some("console")
     }
 
+    fn is_note(&self, output: &str) -> bool {
+        output.starts_with("Could not read source map for ") && output.lines().count() == 1
+    }
+
     fn condition_failure(&self, output: &str) -> Option<ConditionFailure> {
         let reason = first_line(behind("Breakpoint condition error:", output)?);
         Some(ConditionFailure { condition: None, reason })

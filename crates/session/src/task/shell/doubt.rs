@@ -104,7 +104,7 @@ impl SessionTask {
             self.end_without_mark(state);
         } else if run.prompted {
             // What reads is the command (`read`, say), and the marks were not the shell's.
-            run.doubt_was_idle();
+            run.doubt_was_idle(&mut self.terminal);
         } else if run.asked_for_more && run.interrupts < ATTEMPTS && edits {
             run.interrupts += 1;
             self.enqueue_keys(INTERRUPT.to_vec());
@@ -151,7 +151,7 @@ impl SessionTask {
     /// The open command is over, and its own mark did not come.
     fn end_without_mark(&mut self, state: CommandState) {
         let open = self.shell.as_mut().and_then(|shell| shell.open());
-        if open.is_some_and(|run| run.begin_restore(&state)) {
+        if open.is_some_and(|run| run.begin_restore(&state, &mut self.terminal)) {
             self.trigger();
         } else {
             self.close(state, false);

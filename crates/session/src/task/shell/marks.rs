@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use termbridge_pty::Waiting;
 use termbridge_shell::{Shell, mark_key};
-use termbridge_vt::{Event, Mark, Tapped};
+use termbridge_vt::Mark;
 use tokio::time::Instant;
 
 use super::background::visible;
@@ -18,43 +18,35 @@ use crate::task::lifecycle::Change;
 const LOOK_TIME: Duration = Duration::from_micros(200);
 
 impl SessionTask {
-    /// Follows the stream of a shell's terminal.
+    /// Follows the stream of a shell's terminal, up to the mark that the last feed ended with.
     pub(in crate::task) fn follow_shell(&mut self) {
         if self.shell.is_none() {
             return;
         }
-        let tapped = self.terminal.take_tapped();
+        let (tapped, mark) = (self.terminal.take_tapped(), self.terminal.take_mark());
+        let printed = self.terminal.take_printed();
         // What a shell prints in whose place another is being started counts for nothing.
         if self.change.as_ref().is_some_and(Change::is_own) {
             return;
         }
-        for piece in tapped {
-            match piece {
-                Tapped::Bytes(bytes) => match self.shell.as_mut().and_then(|shell| shell.open()) {
-                    Some(run) => {
-                        run.feed(&bytes);
-                        self.printed += bytes.len() as u64;
-                    }
-                    None => self.printed_between(&bytes),
-                },
-                Tapped::Event(Event::Mark(mark)) => self.shell_mark(&mark),
-                Tapped::OutputAt(row) => {
-                    let size = self.terminal.size();
-                    if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
-                        run.output_at(size, row);
-                    }
-                }
-                Tapped::Event(_) => {}
+        match self.shell.as_mut().and_then(|shell| shell.open()) {
+            Some(run) => {
+                run.feed(&tapped, &mut self.terminal);
+                self.printed += printed;
             }
+            None if tapped.is_empty() => {}
+            None => self.printed_between(&tapped),
+        }
+        if let Some(mark) = mark {
+            self.shell_mark(&mark);
         }
         self.output_grew();
     }
 
-    /// Gives the open command's output the terminal's new size.
-    pub(in crate::task) fn resize_output(&mut self) {
-        let (size, (row, _)) = (self.terminal.size(), self.terminal.cursor_position());
+    /// Takes what a new size moved off the screen.
+    pub(in crate::task) fn take_done_output(&mut self) {
         if let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) {
-            run.resize(size, row);
+            run.take_done(&mut self.terminal);
         }
     }
 
@@ -130,26 +122,47 @@ impl SessionTask {
     }
 
     fn line_announced(&mut self) {
+        let position = self.fed();
         let Some(run) = self.shell.as_mut().and_then(|shell| shell.open()) else { return };
         let printed = run.beside_echo().filter(|printed| visible(printed).is_some());
-        run.announce();
+        run.announce(&mut self.terminal, position);
         if let Some(printed) = printed {
             self.keep_background(&printed);
         }
     }
 
     fn output_began(&mut self) {
+        let position = self.fed();
         let Some(shell) = &mut self.shell else { return };
         shell.place = Place::Away;
         let Some(run) = shell.open() else { return shell.between.typed_command_began() };
         // Before it is given to the shell, the mark is of a line that somebody typed.
-        if run.triggers > 0 && run.begin_output() {
+        if run.triggers == 0 {
+            return;
+        }
+        if !run.output_began {
+            self.reset_terminal();
+        }
+        let run = self.shell.as_mut().and_then(|shell| shell.open());
+        if run.is_some_and(|run| run.begin_output(&mut self.terminal, position)) {
             self.release_input_soon();
+        }
+    }
+
+    /// Brings the terminal into the state that a command expects, for viewers too.
+    fn reset_terminal(&mut self) {
+        let reset = self.terminal.reset_for_command();
+        if !reset.is_empty() {
+            self.terminal.feed(reset.as_bytes());
+            drop(self.terminal.take_tapped());
+            self.tell_output(reset.as_bytes());
+            self.keep_screens();
         }
     }
 
     /// The mark of an end came: with a nonce, or with the shell's key.
     fn command_ended(&mut self, status: &str, nonce: Option<&str>) {
+        let position = self.fed();
         let Some(shell) = &mut self.shell else { return };
         let state = match status.parse() {
             Ok(exit_code) => CommandState::Done { exit_code },
@@ -165,7 +178,7 @@ impl SessionTask {
                 && run.interrupts == 0
             {
                 // What came after a mark that was not the shell's is output after all.
-                run.suspend();
+                run.suspend(&mut self.terminal, position);
             }
             let before = shell.claimed_end.take();
             let looks = before.map_or_else(Looks::begin, |claimed| claimed.looks);
@@ -177,7 +190,7 @@ impl SessionTask {
             Some(run) if !is_claimed => {
                 if let CommandState::Done { exit_code } = state {
                     run.unconfirmed = Some(exit_code);
-                    run.suspend();
+                    run.suspend(&mut self.terminal, position);
                 }
             }
             Some(_) => {}
@@ -211,12 +224,12 @@ impl SessionTask {
             // fish marks `exit` too: the prompt shows that it goes on.
             Some(run) if fish => {
                 // What was printed since is of handlers, which ran when the directory or a variable changed back.
-                drop(run.take_suspended());
+                drop(run.end_output(&mut self.terminal));
                 run.said = Some(state);
             }
             Some(run) => {
                 // The shell has printed nothing since.
-                let printed = run.take_suspended();
+                let printed = run.end_output(&mut self.terminal);
                 self.close(state, false);
                 if let Some(shell) = &mut self.shell {
                     shell.between.begin(printed);
@@ -268,10 +281,11 @@ impl SessionTask {
     /// The shell asks for more of an unfinished command, and there is no more: it is interrupted once
     /// the kernel says that it waits.
     fn more_is_asked(&mut self) {
+        let position = self.fed();
         let Some(shell) = &mut self.shell else { return };
         match shell.open() {
             Some(run) => {
-                run.suspend();
+                run.suspend(&mut self.terminal, position);
                 run.asked_for_more = true;
                 self.survey_soon();
             }

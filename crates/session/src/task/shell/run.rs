@@ -5,8 +5,9 @@ mod saved;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
 use termbridge_shell::{CommandSetup, Shell, command_text};
-use termbridge_vt::{CleanOutput, Size};
+use termbridge_vt::{CleanOutput, PendingOutput, Terminal};
 use tokio::time::Instant;
 
 use super::background::Background;
@@ -19,6 +20,17 @@ use crate::output_store::{Appended, OutputStore};
 pub(super) const MAX_HELD: usize = 64 * 1024;
 /// What the shell's line editor prints when it has accepted a line: bracketed paste off.
 const ACCEPTED: &[u8] = b"\x1b[?2004l";
+
+/// What may not be output.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct Suspended {
+    #[serde(with = "serde_bytes")]
+    bytes: Vec<u8>,
+    /// What was pending before.
+    pending: PendingOutput,
+    /// Where in the stream it began.
+    pub(crate) from: u64,
+}
 
 pub(super) struct Run {
     pub(super) id: u64,
@@ -49,14 +61,17 @@ pub(super) struct Run {
     /// Where among them the last prompt ends.
     prompt_end: usize,
     pub(super) output_began: bool,
-    /// Bytes since a mark that is not proven: of an end without nonce, or of a shell that asks for
+    /// What came since a mark that is not proven: of an end without nonce, or of a shell that asks for
     /// the rest of the command.
-    suspended: Option<Vec<u8>>,
+    suspended: Option<Suspended>,
     /// What is suspended began where the shell was about to run the next line.
     announced: bool,
     /// The shell may have asked for the rest of the command.
     pub(super) asked_for_more: bool,
-    clean: CleanOutput,
+    /// Where in the stream the capture of its output began.
+    captured_from: u64,
+    /// What its output ends with, once it is complete.
+    rest: Option<PendingOutput>,
     full_screen: bool,
     ends_in_prompt: bool,
     pub(super) output: OutputStore,
@@ -117,7 +132,8 @@ impl Run {
             suspended: None,
             announced: false,
             asked_for_more: false,
-            clean: CleanOutput::default(),
+            captured_from: 0,
+            rest: None,
             full_screen: false,
             ends_in_prompt: false,
             output: OutputStore::in_folder(folder),
@@ -151,10 +167,10 @@ impl Run {
 
     /// Prepares an empty message that makes a POSIX shell restore its directory and variables. Other shells do so in the hooks of
     /// their prompt. False if there is nothing to restore.
-    pub(super) fn begin_restore(&mut self, state: &CommandState) -> bool {
+    pub(super) fn begin_restore(&mut self, state: &CommandState, terminal: &mut Terminal) -> bool {
         let restores = self.shell == Shell::Posix && std::mem::take(&mut self.needs_restore);
         if restores {
-            drop(self.take_suspended());
+            self.end_output(terminal);
             self.said = Some(state.clone());
             let answer = self.shell.answer();
             self.message_len = answer.len() as u64;
@@ -204,55 +220,54 @@ impl Run {
         Some([&before[..newline], &before[newline + NEWLINE.len()..], after].concat())
     }
 
-    /// What comes from now on may be a prompt.
-    pub(super) fn suspend(&mut self) {
-        self.resume();
-        self.suspended = Some(Vec::new());
+    /// What comes from now on, at this position of the stream, may be a prompt.
+    pub(super) fn suspend(&mut self, terminal: &mut Terminal, from: u64) {
+        self.resume(terminal);
+        let pending =
+            if self.is_captured() { terminal.suspend_output() } else { PendingOutput::default() };
+        self.suspended = Some(Suspended { bytes: Vec::new(), pending, from });
         self.announced = false;
     }
 
     /// A prompt that was shown is not the shell's: the command goes on.
-    pub(super) fn doubt_was_idle(&mut self) {
+    pub(super) fn doubt_was_idle(&mut self, terminal: &mut Terminal) {
         self.prompted = false;
         self.unconfirmed = None;
-        self.resume();
+        self.resume(terminal);
     }
 
     /// The shell is about to run a line; what hooks print until then is not output.
-    pub(super) fn announce(&mut self) {
-        self.suspend();
+    pub(super) fn announce(&mut self, terminal: &mut Terminal, from: u64) {
+        self.suspend(terminal, from);
         self.announced = true;
     }
 
-    /// The first output begins in a row of the screen.
-    pub(super) fn output_at(&mut self, size: Size, row: u16) {
-        if !self.output_began {
-            self.clean = CleanOutput::new(size, row);
-        }
-    }
-
-    /// The terminal has a new size, and its cursor is in that row.
-    pub(super) fn resize(&mut self, size: Size, row: u16) {
-        self.clean.resize(size, row);
-        self.output.append(&self.clean.take_done());
-    }
-
-    /// Output begins; true for the first line's.
-    pub(super) fn begin_output(&mut self) -> bool {
-        if std::mem::take(&mut self.announced) {
-            self.suspended = None;
-        }
+    /// Output begins at this position of the stream; true for the first line's.
+    pub(super) fn begin_output(&mut self, terminal: &mut Terminal, from: u64) -> bool {
         let first = !std::mem::replace(&mut self.output_began, true);
+        let is_announced = std::mem::take(&mut self.announced);
         if first {
             self.unconfirmed = None;
-            // What the prompt said is not output.
-            self.suspended = None;
+        } else if !is_announced || !self.is_captured() {
+            return false;
         }
+        // What the prompt said is not output, or what hooks printed before a later line.
+        if let Some(Suspended { pending, .. }) = self.suspended.take() {
+            self.append(&pending.text);
+            self.full_screen |= pending.was_full_screen;
+        }
+        terminal.begin_output();
+        self.captured_from = from;
         first
     }
 
-    /// Takes what came from the terminal.
-    pub(super) fn feed(&mut self, bytes: &[u8]) {
+    /// The terminal captures its output, or has suspended that.
+    pub(super) fn is_captured(&self) -> bool {
+        self.output_began && self.rest.is_none() && self.is_open()
+    }
+
+    /// Takes what came from the terminal: `bytes` are what it has tapped.
+    pub(super) fn feed(&mut self, bytes: &[u8], terminal: &mut Terminal) {
         if self.said.is_some() {
             return;
         }
@@ -261,58 +276,73 @@ impl Run {
             let (kept, dropped) = bytes.split_at(bytes.len().min(room));
             self.before.extend_from_slice(kept);
             self.dropped += dropped.len() as u64;
-        } else if let Some(held) = &mut self.suspended {
-            held.extend_from_slice(bytes);
+        } else if let Some(suspended) = &mut self.suspended {
+            suspended.bytes.extend_from_slice(bytes);
             // A shell that asks for more prints less than this.
-            if held.len() > MAX_HELD {
-                self.resume();
+            if suspended.bytes.len() > MAX_HELD {
+                self.resume(terminal);
             }
         } else {
-            self.clean.feed(bytes);
-            self.keep_done();
+            self.take_done(terminal);
         }
     }
 
-    fn keep_done(&mut self) {
-        let appended = self.output.append(&self.clean.take_done());
+    /// Takes output that can no longer change.
+    pub(super) fn take_done(&mut self, terminal: &mut Terminal) {
+        if self.is_captured() && self.suspended.is_none() {
+            self.append(&terminal.take_done_output());
+        }
+    }
+
+    fn append(&mut self, text: &str) {
+        let appended = self.output.append(text);
         self.disk_is_full |= appended == Appended::DiskFull;
     }
 
     /// What was suspended is output.
-    fn resume(&mut self) {
-        if let Some(held) = self.suspended.take()
-            && self.output_began
-        {
-            self.clean.feed(&held);
-            self.keep_done();
+    fn resume(&mut self, terminal: &mut Terminal) {
+        if self.suspended.take().is_some() && self.is_captured() {
+            terminal.resume_output();
+            self.take_done(terminal);
         }
     }
 
     /// Another shell took this one's place: what it left unfinished in the last line is its prompt.
-    pub(super) fn drop_prompt(&mut self) {
-        self.resume();
+    pub(super) fn drop_prompt(&mut self, terminal: &mut Terminal) {
+        self.resume(terminal);
         self.ends_in_prompt = true;
     }
 
-    /// It is over; its output is complete. `proven` is an end by the shell's own word.
-    pub(super) fn close(&mut self, state: CommandState, proven: bool) {
-        let incomplete = self.interrupts > 0 || state == CommandState::Incomplete;
-        if !self.output_began && !incomplete && state != CommandState::NotTaken {
-            let before = std::mem::take(&mut self.before);
-            self.clean.feed(after_line_editor(&before));
-            if self.dropped > 0 {
-                let note = format!("\r\n[termbridge: {} bytes dropped here]\r\n", self.dropped);
-                self.clean.feed(note.as_bytes());
-            }
+    /// Its output is complete; returns what was printed since the mark of its end.
+    pub(super) fn end_output(&mut self, terminal: &mut Terminal) -> Vec<u8> {
+        self.take_done(terminal);
+        let is_captured = self.is_captured();
+        let pending = if is_captured { terminal.end_output() } else { PendingOutput::default() };
+        let (bytes, pending) = match self.suspended.take() {
+            Some(suspended) => (suspended.bytes, suspended.pending),
+            None => (Vec::new(), pending),
+        };
+        if is_captured {
+            self.rest = Some(pending);
         }
+        bytes
+    }
+
+    /// It is over; its output is complete. `proven` is an end by the shell's own word.
+    pub(super) fn close(&mut self, state: CommandState, proven: bool, terminal: &mut Terminal) {
+        let incomplete = self.interrupts > 0 || state == CommandState::Incomplete;
         if proven && !incomplete {
-            self.resume();
+            self.resume(terminal);
+        }
+        self.end_output(terminal);
+        let mut rest = self.rest.take().unwrap_or_default();
+        if !self.output_began && !incomplete && state != CommandState::NotTaken {
+            rest = self.output_before_mark();
         }
         self.before = Vec::new();
-        self.suspended = None;
-        self.full_screen = self.clean.was_full_screen();
-        let rest = std::mem::take(&mut self.clean).finish();
-        let rest = rest.strip_suffix(Shell::VERBOSE_HOOK).unwrap_or(&rest);
+        self.full_screen |= rest.was_full_screen;
+        let rest = rest.text.as_str();
+        let rest = rest.strip_suffix(Shell::VERBOSE_HOOK).unwrap_or(rest);
         // bash says so when it leaves by `exit`.
         let left = matches!(state, CommandState::SessionEnded { .. }) && self.leaves_by_exit();
         let rest = if left { rest.strip_suffix("exit\n").unwrap_or(rest) } else { rest };
@@ -322,10 +352,20 @@ impl Run {
         } else {
             rest.len()
         };
-        let appended = self.output.append(&rest[..end]);
-        self.disk_is_full |= appended == Appended::DiskFull;
+        self.append(&rest[..end]);
         self.ended = Some(Instant::now());
         self.state = if incomplete { CommandState::Incomplete } else { state };
+    }
+
+    /// What a command printed that failed before it began to run.
+    fn output_before_mark(&self) -> PendingOutput {
+        let mut clean = CleanOutput::default();
+        clean.feed(after_line_editor(&self.before));
+        if self.dropped > 0 {
+            let note = format!("\r\n[termbridge: {} bytes dropped here]\r\n", self.dropped);
+            clean.feed(note.as_bytes());
+        }
+        PendingOutput { was_full_screen: clean.was_full_screen(), text: clean.finish() }
     }
 
     /// The text has the word `exit` in it.
@@ -335,17 +375,34 @@ impl Run {
             && self.command.split(|c: char| !is_part(c)).any(|word| word == "exit")
     }
 
-    pub(super) fn report(&self, cwd: Option<PathBuf>, from: u64, most: u64) -> CommandReport {
+    /// What of its output can still change.
+    fn pending(&self, terminal: &Terminal) -> PendingOutput {
+        match (&self.rest, &self.suspended) {
+            (Some(rest), _) => rest.clone(),
+            (None, Some(suspended)) => suspended.pending.clone(),
+            (None, None) if self.is_captured() => terminal.pending_output(),
+            (None, None) => PendingOutput::default(),
+        }
+    }
+
+    pub(super) fn report(
+        &self,
+        cwd: Option<PathBuf>,
+        from: u64,
+        most: u64,
+        terminal: &Terminal,
+    ) -> CommandReport {
+        let pending = self.pending(terminal);
         let report = CommandReport {
             state: self.state.clone(),
-            full_screen: self.full_screen || self.clean.was_full_screen(),
+            full_screen: self.full_screen || pending.was_full_screen,
             background_bytes: self.background.as_ref().map_or(0, Background::len),
             duration: self.ended.unwrap_or_else(Instant::now) - self.began,
             cwd,
             notice: self.notice.clone(),
             ..CommandReport::new(self.id, self.command.as_str())
         };
-        report_text(report, &self.output, &self.clean.pending(), from, most)
+        report_text(report, &self.output, &pending.text, from, most)
     }
 
     /// Its own output, and what jobs printed after it.
@@ -359,11 +416,6 @@ impl Run {
         self.record = None;
         let background = self.background.as_mut().map(|background| &mut background.output);
         [&mut self.output].into_iter().chain(background)
-    }
-
-    /// What was printed since the mark of its end.
-    pub(super) fn take_suspended(&mut self) -> Vec<u8> {
-        self.suspended.take().unwrap_or_default()
     }
 }
 
@@ -447,6 +499,8 @@ fn after_line_editor(before: &[u8]) -> &[u8] {
 
 #[cfg(test)]
 mod tests {
+    use termbridge_vt::{Options, Size};
+
     use super::*;
 
     #[test]
@@ -454,12 +508,13 @@ mod tests {
         let (command, nonce) = ("cat".to_owned(), "n".to_owned());
         let setup = CommandSetup::default();
         let mut run = Run::new(1, Shell::Bash, command, nonce, setup, Vec::new(), None);
-        run.feed(ACCEPTED);
+        let mut terminal = Terminal::new(Size { cols: 80, rows: 24 }, Options::default());
+        run.feed(ACCEPTED, &mut terminal);
         for _ in 0..MAX_HELD {
-            run.feed(b"ab");
+            run.feed(b"ab", &mut terminal);
         }
-        run.close(CommandState::Done { exit_code: 0 }, true);
-        let report = run.report(None, 0, u64::MAX);
+        run.close(CommandState::Done { exit_code: 0 }, true, &mut terminal);
+        let report = run.report(None, 0, u64::MAX, &terminal);
         let dropped = MAX_HELD + ACCEPTED.len();
         let note = format!("\n[termbridge: {dropped} bytes dropped here]\n");
         assert!(report.output.ends_with(&note), "{:?}", report.output.get(MAX_HELD - 100..));

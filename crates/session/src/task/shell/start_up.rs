@@ -211,7 +211,7 @@ impl SessionTask {
             // It brought the other shell; one that was never given to ours waits for the new one.
             Some(run) if run.triggers > 0 => {
                 run.notice = Some(notice);
-                run.drop_prompt();
+                run.drop_prompt(&mut self.terminal);
                 self.close(CommandState::Done { exit_code: 0 }, true);
             }
             _ => shell.notice = Some(notice),

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_bytes::ByteBuf;
 use termbridge_shell::Shell;
-use termbridge_vt::CleanOutput;
 
 use super::{Background, Run, message};
 use crate::output_store::OutputStore;
@@ -22,7 +21,6 @@ impl Run {
             triggers: self.triggers,
             awaits_prompt: self.awaits_prompt,
             output_began: self.output_began,
-            is_suspended: self.suspended.is_some(),
             announced: self.announced,
             asked_for_more: self.asked_for_more,
             ends_in_prompt: self.ends_in_prompt,
@@ -45,8 +43,9 @@ impl Run {
             returns_to: self.returns_to.as_deref().map(|cwd| save_path(cwd.as_os_str())),
             message_len: self.message_len,
             before: ByteBuf::from(self.before.as_slice()),
-            suspended: self.suspended.as_deref().map(ByteBuf::from),
-            clean: ByteBuf::from(if self.is_open() { self.clean.to_bytes() } else { Vec::new() }),
+            suspended: self.suspended.clone(),
+            captured_from: self.captured_from,
+            rest: self.rest.clone(),
             full_screen: self.full_screen,
             began: save_instant(self.began),
             ended: self.ended.map(save_instant),
@@ -71,10 +70,6 @@ impl Run {
         let text = message(shell, &saved.command, &saved.nonce, &saved.setup)
             .map_err(|error| damaged(&error))?;
         let open = open.unwrap_or_default();
-        let clean = match saved.clean.is_empty() {
-            true => CleanOutput::default(),
-            false => CleanOutput::from_bytes(&saved.clean).map_err(|error| damaged(&error))?,
-        };
         let background = saved.background.map(|saved| Background::load(saved, folder.clone()));
         Ok(Self {
             key: saved.key,
@@ -86,10 +81,11 @@ impl Run {
             prompt_end: saved.before.len(),
             before: saved.before.into_vec(),
             output_began: open.output_began,
-            suspended: saved.suspended.map(ByteBuf::into_vec),
+            suspended: saved.suspended,
             announced: open.announced,
             asked_for_more: open.asked_for_more,
-            clean,
+            captured_from: saved.captured_from,
+            rest: saved.rest,
             full_screen: saved.full_screen,
             ends_in_prompt: open.ends_in_prompt,
             output: OutputStore::load(saved.output, folder),
