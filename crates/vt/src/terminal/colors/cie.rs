@@ -131,9 +131,9 @@ fn in_gamut(xyz: Triple) -> Triple {
     let with_chroma = |part: f64| {
         intensities(of_uv(white_u + (u - white_u) * part, white_v + (v - white_v) * part, xyz[1]))
     };
-    let (mut inside, mut outside) = (0.0, 1.0);
+    let (mut inside, mut outside) = (0.0_f64, 1.0_f64);
     for _ in 0..STEPS {
-        let half = (inside + outside) / 2.0;
+        let half = inside.midpoint(outside);
         match fits(with_chroma(half), 0.0) {
             true => inside = half,
             false => outside = half,
