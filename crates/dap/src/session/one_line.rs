@@ -194,7 +194,11 @@ impl Node {
         let mut written: Vec<String> = Vec::new();
         let (mut size, mut next) = (0, 0);
         for (at, (part, node)) in parts.iter().enumerate() {
-            let mut text = node.within(budget.saturating_sub(size));
+            // What a pointer leads to is written in its place.
+            let mut text = match *container == Container::Entry && parts.len() == 1 {
+                true => node.written(budget),
+                false => node.within(budget.saturating_sub(size)),
+            };
             if let Part::Named(name) | Part::Getter(name) = part
                 && *container != Container::Entry
             {

@@ -415,3 +415,22 @@ async fn arrays_of_bytes_with_a_name_are_lists() {
     assert_eq!(local(&report, "names").value, zeros);
     session.stop().await.expect("ends");
 }
+
+/// Its fields need more room than a line has.
+#[tokio::test]
+async fn a_pointer_to_a_large_structure_shows_its_first_fields() {
+    let text = "package main\n\
+                import \"regexp\"\n\
+                func main() {\n\
+                \tre := regexp.MustCompile(\"^(a+)|b{2,}$\")\n\
+                \tprintln(re.String()) // mark: here\n\
+                }\n";
+    let subject = Subject::written(LANGUAGE, "written", text);
+    subject.break_at("here").await;
+    let session = subject.start("").await;
+    let report = stopped(session.wait(LIMIT).await.expect("a stop"));
+    let shown = &local(&report, "re").value;
+    assert!(shown.starts_with("&{expr: \"^(a+)|b{2,}$\", prog: "), "{shown}");
+    assert!(shown.ends_with(" more}"), "{shown}");
+    session.stop().await.expect("ends");
+}

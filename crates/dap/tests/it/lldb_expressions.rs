@@ -445,3 +445,43 @@ async fn characters_variants_and_texts_can_be_set() {
     ];
     check_sets(Language::Cpp, &cpp, &sets).await;
 }
+
+const STATICS: &str = r#"
+use std::sync::atomic::{AtomicUsize, Ordering};
+static mut USED: u32 = 9;
+static COUNT: AtomicUsize = AtomicUsize::new(4);
+mod one {
+    pub static LEVEL: i32 = -3;
+    pub mod deep { pub static LEVEL: i32 = 5; }
+}
+mod two { pub static LEVEL: i32 = 7; }
+fn main() {
+    for n in 0..3 {
+        unsafe { USED += n; }
+        COUNT.fetch_add(1, Ordering::SeqCst); // mark: here
+    }
+    println!("{}{}{}{}", one::LEVEL, one::deep::LEVEL, two::LEVEL, unsafe { USED });
+}
+"#;
+
+#[tokio::test]
+async fn statics_of_rust_are_compared_by_their_paths() {
+    let subject = Subject::written(Language::Rust, "written", STATICS);
+    let place = subject.breakpoint("here").condition("written::USED == 10 && COUNT == 5");
+    subject.debugger.set_breakpoint(place).await.expect("is set");
+    let session = subject.start("").await;
+    subject.stop_at(&session, "here").await;
+    for (expression, value) in [
+        ("USED == 10", "true"),
+        ("written::USED == 10", "true"),
+        ("crate::USED > 9", "true"),
+        ("written::COUNT == 5", "true"),
+        ("one::LEVEL == -3", "true"),
+        ("crate::one::deep::LEVEL == 5", "true"),
+        ("deep::LEVEL < two::LEVEL", "true"),
+    ] {
+        let found = session.evaluate(expression, None, EvaluateContext::Repl).await;
+        assert_eq!(found.map(|found| found.value).as_deref(), Ok(value), "{expression}");
+    }
+    session.stop().await.expect("ends");
+}

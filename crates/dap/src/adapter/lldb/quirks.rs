@@ -339,7 +339,11 @@ impl Quirks for Lldb {
     fn origin_request<'a>(&self, frame: i64, expression: &'a str) -> Option<(&'a str, String)> {
         let name = expression.trim_start_matches([' ', '*', '&', '(']);
         let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-        let name = &name[..end.unwrap_or(name.len())];
+        let (name, behind) = name.split_at(end.unwrap_or(name.len()));
+        // A path names its module.
+        if behind.starts_with("::") {
+            return None;
+        }
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
         is_name.then(|| (name, super::origin_command(frame, name)))
     }

@@ -76,6 +76,10 @@ class Language:
     TYPES = ()
     CONSTANTS = {"true": True, "false": False}
 
+    def static(self, _frame, _path):
+        """A static variable by its path, which LLDB does not find by that; none if it does."""
+        return None
+
     def type_of(self, value):
         return value.kind if isinstance(value, Cast) else next(name for kind, name in self.TYPES if isinstance(value, kind))
 
@@ -241,7 +245,7 @@ class Reader:
             # A static variable.
             found = self.frame.GetValueForVariablePath(name)
         if not found.IsValid() and name != "this":
-            found = self.frame.GetValueForVariablePath(f"this->{name}")
+            found = self.language.static(self.frame, name) or self.frame.GetValueForVariablePath(f"this->{name}")
         if not found.IsValid() or found.GetError().Fail() and not found.GetType().IsValid():
             if self.language.is_variant(name):
                 return Name(name.rsplit("::", 1)[-1])

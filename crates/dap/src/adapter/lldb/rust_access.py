@@ -1,5 +1,6 @@
 """Values of Rust for the evaluator of expressions."""
 
+import re
 from decimal import ROUND_HALF_UP
 
 import lldb
@@ -13,6 +14,10 @@ from rust_fields import field, first, number_in
 from rust_library import inside_owner
 from rust_names import length_of, plain_name, pointed, rust_name, size_of
 
+# Static variables of one name that are looked at.
+MAX_STATICS = 100
+HASH = re.compile(r"::h[0-9a-f]{16}$")
+
 
 class Access(Language):
     """What an expression can do with a value."""
@@ -25,6 +30,15 @@ class Access(Language):
 
     def is_variant(self, name):
         return name.rsplit("::", 1)[-1][:1].isupper()
+
+    def static(self, frame, path):
+        """LLDB's name of one ends in a hash. One whose path more than one ends in is not guessed."""
+        if "::" not in path:
+            return None
+        path = path.removeprefix("crate::")
+        found = frame.GetThread().GetProcess().GetTarget().FindGlobalVariables(path.rsplit("::", 1)[-1], MAX_STATICS)
+        named = [static for static in found if f"::{HASH.sub('', static.GetName() or '')}".endswith(f"::{path}")]
+        return named[0] if len({static.GetLoadAddress() for static in named}) == 1 else None
 
     def exact(self, variable):
         return variable
