@@ -745,7 +745,7 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         let same_row = terminal.core.primary.cursor.row == row;
         assert!(same_row || left.contains("1049") || left.ends_with('x'), "{left:?}");
         terminal.begin_output();
-        let printed: String = (0..9).map(|n| format!("qx {n} {}\r\n", "a".repeat(30))).collect();
+        let printed = format!("qx {}\r\n", "a".repeat(30)).repeat(9);
         terminal.feed(printed.as_bytes());
         let output = terminal.take_done_output() + &terminal.end_output().text;
         assert_eq!(output, printed.replace('\r', ""), "{left:?}");
