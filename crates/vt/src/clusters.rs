@@ -17,11 +17,16 @@ pub(crate) enum Clusters {
 /// Code points whose widths are in a table: the first two planes.
 const TABLE: usize = 0x2_0000;
 
-/// The widths of code points, four to a byte; 3 for controls and surrogates.
+/// Of a code point that is not printed: a control.
+const UNPRINTED: u8 = 15;
+
+/// The widths of code points, two to a byte.
 static WIDTHS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
-    let width = |code: usize| char::from_u32(code as u32).and_then(char::width).unwrap_or(3);
-    let four = |at: usize| (0..4).fold(0, |byte, n| byte | (width(4 * at + n) as u8) << (2 * n));
-    (0..TABLE / 4).map(four).collect()
+    let width = |code: usize| {
+        let columns = char::from_u32(code as u32).and_then(char::width);
+        columns.map_or(UNPRINTED, |columns| columns as u8)
+    };
+    (0..TABLE / 2).map(|at| width(2 * at) | width(2 * at + 1) << 4).collect()
 });
 
 /// The columns of a character; `None` for a control.
@@ -31,8 +36,11 @@ pub(crate) fn char_width(character: char) -> Option<usize> {
     if (0x20..0x7f).contains(&code) {
         return Some(1);
     }
-    match WIDTHS.get(code / 4) {
-        Some(four) => Some(usize::from(four >> (2 * (code % 4)) & 3)).filter(|width| *width < 3),
+    match WIDTHS.get(code / 2) {
+        Some(two) => {
+            let width = two >> (4 * (code % 2)) & 15;
+            (width != UNPRINTED).then_some(usize::from(width))
+        }
         None => character.width(),
     }
 }

@@ -130,9 +130,10 @@ impl Row {
         size_of::<Self>() + self.cells.capacity() * size_of::<Cell>()
     }
 
-    /// What is here was there before the command.
+    /// What is here was there before the command, which begins its own lines.
     pub(crate) fn make_earlier(&mut self, owner: Owner) {
         self.owner = owner;
+        self.wrapped &= owner == Owner::Earlier;
         self.cells.iter_mut().for_each(|cell| *cell = cell.earlier());
     }
 

@@ -151,11 +151,19 @@ impl Terminal {
         std::mem::take(&mut self.core.printed)
     }
 
-    /// What brings the terminal into the state that a command expects, empty if it is in that: a program that was killed
-    /// may have left the alternate screen, margins or a character set behind, and the next one's output would be lost in
-    /// them.
-    pub fn reset_for_command(&self) -> String {
-        self.core.reset_for_command()
+    /// Brings the terminal into the state that a command expects, and returns the control sequences for that: a program that
+    /// was killed may have left the alternate screen, margins or a character set behind, and the next one's output would
+    /// be lost in them.
+    pub fn reset_for_command(&mut self) -> String {
+        let mut sequences = String::new();
+        if self.core.is_alternate {
+            // This restores what was in force before it.
+            sequences.push_str("\x1b[?1049l");
+            self.feed(sequences.as_bytes());
+        }
+        let rest = self.core.reset_for_command();
+        self.feed(rest.as_bytes());
+        sequences + &rest
     }
 
     /// What comes from now on, at the cursor, is a command's output.
@@ -244,9 +252,6 @@ impl Core {
             let (row, col) = (grid.cursor.row + 1, grid.cursor.col + 1);
             let _ = write!(reset, "\x1b[?6l\x1b[?69l\x1b[r\x1b[{row};{col}H");
         }
-        if self.is_alternate {
-            reset.push_str("\x1b[?1049l");
-        }
         for (mode, off) in [(Modes::INSERT, "\x1b[4l"), (Modes::NEWLINE, "\x1b[20l")] {
             reset.push_str(if self.modes.contains(mode) { off } else { "" });
         }
@@ -256,12 +261,8 @@ impl Core {
         if !self.charsets.is_plain() {
             reset.push_str("\x0f\x1b(B\x1b)B");
         }
-        let cursor = match self.is_alternate {
-            true => self.per_screen[0].saved.position,
-            false => grid.cursor,
-        };
         // Columns of the output count from 0, whatever the prompt's hooks left in the line.
-        if cursor.col > 0 || cursor.wraps {
+        if grid.cursor.col > 0 || grid.cursor.wraps {
             reset.push_str("\r\n");
         }
         reset

@@ -725,6 +725,7 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
     assert_eq!(terminal(20, 5).reset_for_command(), "");
     for left in [
         "\x1b[?1049h\x1b[2;3rx",
+        "\x1b(0\x1b[?1049h\x1b(B",
         "\x1b[2;4r\x1b[?6h",
         "\x1b[?69h\x1b[3;9s",
         "\x1b[4h",
@@ -738,9 +739,7 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         terminal.feed(b"$ killed\r\n");
         terminal.feed(left.as_bytes());
         let row = terminal.core.primary.cursor.row;
-        let reset = terminal.reset_for_command();
-        assert!(!reset.is_empty(), "{left:?}");
-        terminal.feed(reset.as_bytes());
+        assert!(!terminal.reset_for_command().is_empty(), "{left:?}");
         assert_eq!(terminal.reset_for_command(), "", "{left:?}");
         let same_row = terminal.core.primary.cursor.row == row;
         assert!(same_row || left.contains("1049") || left.ends_with('x'), "{left:?}");
@@ -750,6 +749,16 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         let output = terminal.take_done_output() + &terminal.end_output().text;
         assert_eq!(output, printed.replace('\r', ""), "{left:?}");
     }
+}
+
+#[test]
+fn lines_of_a_command_do_not_continue_those_of_another() {
+    let mut terminal = terminal(10, 6);
+    terminal.feed("a".repeat(45).as_bytes());
+    terminal.feed(b"\r\n\x1b[5A");
+    terminal.begin_output();
+    terminal.feed(b"one\r\ntwo\r\n");
+    assert_eq!(terminal.end_output().text, "one\ntwo\n");
 }
 
 #[test]

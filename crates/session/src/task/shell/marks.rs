@@ -153,7 +153,6 @@ impl SessionTask {
     fn reset_terminal(&mut self) {
         let reset = self.terminal.reset_for_command();
         if !reset.is_empty() {
-            self.terminal.feed(reset.as_bytes());
             drop(self.terminal.take_tapped());
             self.tell_output(reset.as_bytes());
             self.keep_screens();
