@@ -49,6 +49,8 @@ struct Lines {
     joins: bool,
     /// The last row left its last column free for a wide character.
     leaves_column: bool,
+    /// The output begins behind what is in the cursor's row.
+    begins_within_row: bool,
 }
 
 impl Lines {
@@ -63,27 +65,42 @@ impl Lines {
                 Some('\0') | None => ' ',
                 Some(character) => character,
             }));
+        } else if cells.iter().any(|cell| cell.is_earlier()) {
+            let is_new = |cell: &Cell| !cell.is_earlier() && !cell.is_unwritten();
+            let Some(last) = cells.iter().rposition(is_new) else {
+                // All of it was taken.
+                return self.end_row(row, self.leaves_column);
+            };
+            // What was there before is blank, unless it is the beginning of this line.
+            let continues = self.joins || self.begins_within_row;
+            let new: Vec<Cell> = cells[..=last]
+                .iter()
+                .map(|cell| if cell.is_earlier() { Cell::EMPTY } else { *cell })
+                .collect();
+            let from = match continues {
+                true => cells.iter().position(|cell| !cell.is_earlier()).unwrap_or(0),
+                false => 0,
+            };
+            self.push_cells(&new[from..], from, tables, tabs);
         } else {
-            self.push_cells(cells, tables, tabs);
+            self.push_cells(cells, 0, tables, tabs);
         }
+        self.end_row(row, row.wrapped && row.len() < tabs.len());
+    }
+
+    fn push_cells(&mut self, cells: &[Cell], from: usize, tables: &Tables, tabs: &[bool]) {
+        self.begin_row(cells.first());
+        let stop = |col| super::core::next_stop(tabs, col + from).saturating_sub(from);
+        text::push_printed(cells, tables, &mut self.text, self.joins, stop);
+    }
+
+    fn end_row(&mut self, row: &Row, leaves_column: bool) {
         self.joins = row.wrapped;
-        self.leaves_column = row.wrapped && row.len() < tabs.len();
+        self.leaves_column = row.wrapped && leaves_column;
+        self.begins_within_row &= row.wrapped;
         if !self.joins {
             self.text.push('\n');
         }
-    }
-
-    fn push_cells(&mut self, cells: &[Cell], tables: &Tables, tabs: &[bool]) {
-        // What was there before is left out; between what is new it counts as blank.
-        let from = cells.iter().position(|cell| !cell.is_earlier()).unwrap_or(cells.len());
-        let end = cells.iter().rposition(|cell| !cell.is_earlier()).map_or(from, |last| last + 1);
-        let new: Vec<Cell> = cells[from..end]
-            .iter()
-            .map(|cell| if cell.is_earlier() { Cell::EMPTY } else { *cell })
-            .collect();
-        self.begin_row(new.first());
-        let stop = |col| super::core::next_stop(tabs, col + from).saturating_sub(from);
-        text::push_printed(&new, tables, &mut self.text, self.joins, stop);
     }
 
     fn begin_row(&mut self, first: Option<&Cell>) {
@@ -108,6 +125,12 @@ fn is_plain(cells: &[Cell]) -> bool {
 }
 
 impl Capture {
+    /// Begins at a column of the cursor's row.
+    pub(super) fn begin(col: usize) -> Self {
+        let done = Lines { begins_within_row: col > 0, ..Lines::default() };
+        Self { done, ..Self::default() }
+    }
+
     /// Takes a row that can no longer change.
     pub(super) fn take(&mut self, row: &Row, tables: &Tables, tabs: &[bool]) {
         self.done.push(row, tables, tabs);
@@ -212,11 +235,12 @@ impl Core {
         let Some(last) = self.primary.rows().rposition(|row| row.owner.is_commands()) else {
             return String::new();
         };
-        let before = self.capture.as_ref().map(|capture| &capture.done);
+        let done = self.capture.as_ref().map(|capture| &capture.done);
         let mut lines = Lines {
             text: String::new(),
-            joins: before.is_some_and(|before| before.joins),
-            leaves_column: before.is_some_and(|before| before.leaves_column),
+            joins: done.is_some_and(|done| done.joins),
+            leaves_column: done.is_some_and(|done| done.leaves_column),
+            begins_within_row: done.is_some_and(|done| done.begins_within_row),
         };
         for row in self.primary.rows().take(last + 1) {
             lines.push(row, &self.tables, &self.tabs);

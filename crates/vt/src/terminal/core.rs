@@ -329,7 +329,7 @@ impl Core {
             line.make_earlier(if index < row { Owner::Earlier } else { Owner::Nobody });
         }
         self.primary.row_mut(row).reach();
-        self.capture = Some(Capture::default());
+        self.capture = Some(Capture::begin(self.primary.cursor.col));
     }
 }
 

@@ -762,6 +762,31 @@ fn lines_of_a_command_do_not_continue_those_of_another() {
 }
 
 #[test]
+fn what_is_left_of_an_earlier_command_in_a_row_is_no_output() {
+    let mut terminal = terminal(40, 6);
+    terminal.feed(b"\x1b[3;20Hx\tabc\r\n\x1b[5;1Hold\x1b[H");
+    terminal.begin_output();
+    terminal.feed(b"1\r\n2 \r\n3\r\n4\r\n\x1b[10Cnew");
+    assert_eq!(terminal.end_output().text, "1\n2 \n3\n4\n          new");
+}
+
+#[test]
+fn wide_output_is_whole_when_the_size_changes() {
+    for (narrow, wide) in [((5, 5), (120, 40)), ((7, 3), (200, 41)), ((3, 40), (2, 41))] {
+        let mut terminal = terminal(120, 40);
+        terminal.feed(b"$ \r\n");
+        terminal.begin_output();
+        let text = "漢字".repeat(60);
+        terminal.feed(format!("{text}\r\n").as_bytes());
+        for (cols, rows) in [narrow, wide] {
+            terminal.resize(Size { cols, rows });
+        }
+        let output = terminal.take_done_output() + &terminal.end_output().text;
+        assert_eq!(output, format!("{text}\n"), "{narrow:?} {wide:?}");
+    }
+}
+
+#[test]
 fn output_is_whole_when_the_size_changes_within_a_line() {
     let mut terminal = terminal(10, 3);
     terminal.feed(b"old\r\nold\r\n$ ");
