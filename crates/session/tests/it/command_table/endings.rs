@@ -2,7 +2,8 @@
 
 use termbridge_session::{CommandState, EndReason, Signal, State};
 
-use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, over, ready, run};
+use super::setups::{PROGRAMS, installed};
+use super::{ALL, Bash, Dash, Fish, Kind, Zsh, home, launch, launch_program, over, ready, run};
 use crate::support::{LIMIT, limited, see, sessions, state};
 
 /// Runs each command in a shell of its own; the last one ends it.
@@ -184,6 +185,34 @@ async fn a_command_with_a_nul_is_refused() {
         let error = session.submit(&"x".repeat(600_000)).await.expect_err("refused");
         assert!(error.to_string().contains("600000 bytes"), "{error}");
         assert_eq!(run(&session, "echo next").await.output, "next\n", "{kind:?}");
+        sessions.shutdown().await;
+    }
+}
+
+/// A program that was killed leaves the terminal in any state: the next command's output is whole all the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_killed_program_left_spoils_no_output() {
+    for program in installed(&PROGRAMS) {
+        let (sessions, home) = (sessions(), home());
+        let session = ready(&sessions, launch_program(program, home.path())).await;
+        for left in [
+            r"\033[?1049h\033[2J\033[5;9r",
+            r"\033(0\033[?1049h\033(B",
+            r"\033[3;6r\033[?6h",
+            r"\033[?69h\033[3;9s",
+            r"\033[4h\033[?7l",
+            r"\033)0\016",
+            r"\033[12;60Hx\033[H",
+            r"%0600d\033[5A",
+            r"\033]0;no end",
+            r"\033P no end",
+        ] {
+            run(&session, &format!("printf '{left}' 0")).await;
+            let report = run(&session, "echo qx 漢字 marker; seq 1 100").await;
+            let numbers: String = (1..=100).fold(String::new(), |text, n| text + &format!("{n}\n"));
+            let expected = format!("qx 漢字 marker\n{numbers}");
+            assert_eq!(report.output, expected, "{program}: {left}");
+        }
         sessions.shutdown().await;
     }
 }
