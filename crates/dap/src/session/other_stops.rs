@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use serde_json::{Value, json};
+use tokio::time::{Instant, timeout_at};
 
 use super::Inner;
 use super::state::{Link, State};
@@ -28,6 +29,8 @@ pub(crate) struct OtherStops {
     pub(super) waiting: VecDeque<StoppedEvent>,
     /// Events that are not yet checked for new stops.
     pub(super) unsorted: Vec<StoppedEvent>,
+    /// Threads whose events came since the process stopped.
+    pub(super) heard_of: Vec<i64>,
     /// The number of the stop whose events are checked.
     sorted: Option<u64>,
 }
@@ -111,11 +114,28 @@ impl Inner {
         let Some((client, number, command)) = asked else { return };
         let arguments = json!({"expression": command, "context": "repl"});
         let answer = client.request("evaluate", arguments, LIMIT).await.unwrap_or_default();
-        // The events came before the answer.
-        client.taken_in(LIMIT).await;
         let new = answer["result"].as_str().and_then(|answer| quirks.unreported_in(answer));
+        self.events_of(link, number, new.as_deref().unwrap_or_default()).await;
         if let Some(link) = self.lock().links.get_mut(&link) {
             link.sort_out(number, new.as_deref());
+        }
+    }
+
+    /// Waits for the events of threads that stopped. The adapter sends them one by one, and answers questions meanwhile.
+    async fn events_of(&self, link: u32, number: u64, threads: &[i64]) {
+        let deadline = Instant::now() + LIMIT;
+        let mut changed = self.subscribe();
+        let are_missing = || {
+            self.lock().links.get(&link).is_some_and(|link| {
+                let stopped = link.stopped.as_ref();
+                stopped.is_some_and(|stopped| stopped.stop.number == number)
+                    && threads.iter().any(|thread| !link.others.heard_of.contains(thread))
+            })
+        };
+        while are_missing() {
+            if !matches!(timeout_at(deadline, changed.changed()).await, Ok(Ok(()))) {
+                return;
+            }
         }
     }
 

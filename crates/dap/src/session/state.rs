@@ -294,6 +294,7 @@ impl State {
                     DATA_STOP.clone_into(&mut event.reason);
                 }
                 link.hit(&event.hit_breakpoint_ids);
+                link.others.heard_of.extend(event.thread_id);
                 let is_with_another = event.preserve_focus_hint && event.reason != "entry";
                 if is_with_another && self.adapter.quirks().unreported_command().is_some() {
                     link.others.unsorted.push(event);
