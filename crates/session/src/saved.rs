@@ -30,7 +30,7 @@ use crate::info::{EndReason, Ended};
 use crate::launch::Launch;
 use crate::owner::Owner;
 use crate::settings::SessionLimits;
-use crate::task::Suspended;
+use crate::task::shell::Suspended;
 
 /// The format of [`SavedSession`]. No other is read.
 pub(crate) const VERSION: u32 = 2;

@@ -50,7 +50,6 @@ use self::keeping::Keeping;
 use self::lifecycle::Change;
 use self::notices::Notices;
 pub(crate) use self::request::Command;
-pub(crate) use self::shell::Suspended;
 use self::shell::{ShellState, Spawned};
 use self::waiting::PendingWait;
 use self::watchers::Watchers;

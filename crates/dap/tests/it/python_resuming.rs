@@ -52,7 +52,7 @@ print(pairs, b)
     }
 }
 
-/// It stops where the caller goes on, though the generator never returns.
+/// It stops where the caller continues, though the generator never returns.
 #[tokio::test]
 async fn a_step_out_leaves_a_generator_and_a_module() {
     let module = "first = 1\nsecond = 2\n";

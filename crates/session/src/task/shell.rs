@@ -26,6 +26,7 @@ mod kept;
 mod line_editor;
 mod looks;
 mod marks;
+mod report;
 mod run;
 mod saved;
 mod start_up;

@@ -57,7 +57,7 @@ pub(crate) struct Harness {
     merges_damage: bool,
     /// The parser's findings are not obeyed.
     has_parser_only: bool,
-    /// A character goes on in the next command.
+    /// A character continues in the next command.
     input_is_cut: bool,
 }
 
@@ -360,7 +360,7 @@ impl Harness {
             "9" => modes.focus_events.to_string(),
             _ => {
                 return Outcome::Unseen(
-                    "an icon name or reverse video, which no viewer of ours shows",
+                    "an icon name or reverse video, which none of our viewers shows",
                 );
             }
         };

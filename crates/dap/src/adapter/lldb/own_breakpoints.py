@@ -58,7 +58,7 @@ def set_conditions(debugger, given, result, _session):
 
 def leave_start_up(point):
     """Disables what a breakpoint has in the functions that the compiler makes for a program's start, for which GCC names the last
-    line of the file. LLDB goes on from there to code of another line.
+    line of the file. LLDB would continue from there to code of another line.
     """
     made = [location for location in point if function_of(location).startswith(START_UP)]
     lines = {line_of(location) for location in point if not function_of(location).startswith(START_UP)}

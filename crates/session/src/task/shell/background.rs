@@ -31,7 +31,8 @@ use termbridge_shell::Shell;
 use termbridge_vt::{CleanOutput, Size};
 use tokio::time::Instant;
 
-use super::run::{MAX_HELD, report_text};
+use super::report::report_text;
+use super::run::MAX_HELD;
 use crate::command::CommandReport;
 use crate::output_store::{Appended, OutputStore};
 use crate::task::SessionTask;
