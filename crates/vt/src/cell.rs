@@ -63,7 +63,13 @@ impl Cell {
     /// This cell with a character; `self` is a template without one.
     #[inline]
     pub(crate) fn with_char(self, character: char) -> Self {
-        Self(self.0 | u64::from(u32::from(character)))
+        self.with_code(character.into())
+    }
+
+    /// This cell with a code point; `self` is a template without one.
+    #[inline]
+    pub(crate) fn with_code(self, code: u32) -> Self {
+        Self(self.0 | u64::from(code))
     }
 
     /// This cell as the left half of a wide character.
@@ -96,6 +102,18 @@ impl Cell {
     #[inline]
     pub(crate) fn style(self) -> StyleId {
         StyleId((self.0 >> STYLE) as u32)
+    }
+
+    /// The code point or the number of the cluster.
+    #[inline]
+    pub(crate) fn code(self) -> u32 {
+        (self.0 & TEXT) as u32
+    }
+
+    /// The bits of text and width: below U+0080 for a narrow ASCII character or a blank.
+    #[inline]
+    pub(crate) fn shown(self) -> u32 {
+        (self.0 & (TEXT | CLUSTER | WIDTH)) as u32
     }
 
     /// The character; `None` for a cluster.

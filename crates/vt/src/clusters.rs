@@ -18,31 +18,37 @@ pub(crate) enum Clusters {
 const TABLE: usize = 0x2_0000;
 
 /// Of a code point that is not printed: a control.
-const UNPRINTED: u8 = 15;
+const UNPRINTED: u8 = u8::MAX;
 
-/// The widths of code points, two to a byte.
-static WIDTHS: LazyLock<Box<[u8]>> = LazyLock::new(|| {
-    let width = |code: usize| {
-        let columns = char::from_u32(code as u32).and_then(char::width);
-        columns.map_or(UNPRINTED, |columns| columns as u8)
-    };
-    (0..TABLE / 2).map(|at| width(2 * at) | width(2 * at + 1) << 4).collect()
-});
+/// The widths of code points.
+static WIDTHS: LazyLock<Box<[u8]>> = LazyLock::new(|| (0..TABLE as u32).map(width_of).collect());
+
+fn width_of(code: u32) -> u8 {
+    let columns = char::from_u32(code).and_then(char::width);
+    columns.map_or(UNPRINTED, |columns| columns as u8)
+}
+
+/// The widths of code points, to look many up.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Widths(&'static [u8]);
+
+impl Widths {
+    pub(crate) fn get() -> Self {
+        Self(&WIDTHS)
+    }
+
+    /// The columns of a code point; `None` for a control.
+    #[inline]
+    pub(crate) fn of(self, code: u32) -> Option<usize> {
+        let width = self.0.get(code as usize).copied().unwrap_or_else(|| width_of(code));
+        (width != UNPRINTED).then_some(width.into())
+    }
+}
 
 /// The columns of a character; `None` for a control.
 #[inline]
 pub(crate) fn char_width(character: char) -> Option<usize> {
-    let code = character as usize;
-    if (0x20..0x7f).contains(&code) {
-        return Some(1);
-    }
-    match WIDTHS.get(code / 2) {
-        Some(two) => {
-            let width = two >> (4 * (code % 2)) & 15;
-            (width != UNPRINTED).then_some(usize::from(width))
-        }
-        None => character.width(),
-    }
+    if (' '..='~').contains(&character) { Some(1) } else { Widths::get().of(character.into()) }
 }
 
 /// The columns of the parts of a text, added up.

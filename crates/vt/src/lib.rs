@@ -35,6 +35,7 @@ mod style;
 mod tables;
 mod terminal;
 mod text;
+mod utf8;
 mod viewed;
 
 pub use changes::{Seq, Since};

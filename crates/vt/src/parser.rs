@@ -22,6 +22,7 @@ mod sequence;
 pub(crate) use self::csi::{Csi, Params};
 use self::runs::{printable_len, text_len};
 use self::sequence::{Kind, Sequence};
+use crate::utf8::first_char;
 
 /// Longest control sequence that is looked at; no terminal takes more than a few dozen parameters.
 const MAX_CONTROL: usize = 1024;
@@ -33,13 +34,16 @@ const CAN: u8 = 0x18;
 const SUB: u8 = 0x1a;
 const ESC: u8 = 0x1b;
 const DEL: u8 = 0x7f;
+/// Printed for bytes that are not UTF-8: U+FFFD.
+const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 
 /// What a stream consists of, in its order.
 pub(crate) trait Handler {
     /// Printable ASCII.
     fn ascii(&mut self, run: &[u8]);
-    /// Other text: characters from U+0080 on, and ASCII between them.
-    fn text(&mut self, text: &str);
+    /// Other text: characters from U+0080 on, and ASCII between them. Returns how many bytes are characters; those behind
+    /// them are not UTF-8.
+    fn text(&mut self, text: &[u8]) -> usize;
     /// A C0 control.
     fn control(&mut self, byte: u8);
     /// An escape sequence with its intermediate bytes and its final one.
@@ -120,7 +124,7 @@ impl Parser {
     /// The stream is over: what was cut remains so.
     pub(crate) fn finish<H: Handler>(&mut self, handler: &mut H) {
         if self.pending.first().is_some_and(|byte| *byte != ESC) {
-            handler.text("\u{fffd}");
+            handler.text(REPLACEMENT);
         }
         self.pending.clear();
         self.dropping = false;
@@ -166,49 +170,39 @@ impl Parser {
         let held = self.pending.len();
         let mut buffer = std::mem::take(&mut self.pending);
         buffer.extend(bytes.iter().take(4 - held));
-        let (valid, cut) = match std::str::from_utf8(&buffer) {
-            Ok(_) => (buffer.len(), None),
-            Err(error) => (error.valid_up_to(), Some(error.error_len())),
-        };
-        if let Some(first) =
-            str::from_utf8(&buffer[..valid]).ok().and_then(|text| text.chars().next())
-        {
-            handler.text(first.encode_utf8(&mut [0; 4]));
-            return first.len_utf8() - held;
+        if let Some((_, len)) = first_char(&buffer) {
+            handler.text(&buffer[..len]);
+            return len - held;
         }
-        let Some(bad) = cut.flatten() else {
+        let invalid = first_invalid(&buffer);
+        if is_cut(invalid) && invalid.len() == buffer.len() {
             let taken = buffer.len() - held;
             self.pending = buffer;
             return taken;
-        };
-        handler.text("\u{fffd}");
-        bad.saturating_sub(held)
+        }
+        handler.text(REPLACEMENT);
+        invalid.len().saturating_sub(held)
     }
 
     fn text<H: Handler>(&mut self, rest: &[u8], handler: &mut H) -> usize {
         let run = &rest[..text_len(rest)];
-        if let Ok(text) = str::from_utf8(run) {
-            handler.text(text);
-            return run.len();
-        }
         let mut at = 0;
-        for chunk in run.utf8_chunks() {
-            if !chunk.valid().is_empty() {
-                handler.text(chunk.valid());
+        loop {
+            at += handler.text(&run[at..]);
+            if at == run.len() {
+                return at;
             }
-            at += chunk.valid().len() + chunk.invalid().len();
-            let is_cut = at == rest.len()
-                && str::from_utf8(chunk.invalid()).is_err_and(|error| error.error_len().is_none());
-            if is_cut {
-                self.hold(chunk.invalid());
-            } else if !chunk.invalid().is_empty() {
-                handler.text("\u{fffd}");
+            let invalid = first_invalid(&run[at..]);
+            at += invalid.len();
+            if at == rest.len() && is_cut(invalid) {
+                self.hold(invalid);
+            } else {
+                handler.text(REPLACEMENT);
             }
-            if handler.has_worked_enough() {
-                break;
+            if at == run.len() || handler.has_worked_enough() {
+                return at;
             }
         }
-        at
     }
 
     fn enforce_bound(&mut self) {
@@ -223,6 +217,16 @@ impl Parser {
             self.dropping = true;
         }
     }
+}
+
+/// The bytes at the start that one U+FFFD stands for.
+fn first_invalid(bytes: &[u8]) -> &[u8] {
+    bytes.utf8_chunks().next().map_or(&[], |chunk| chunk.invalid())
+}
+
+/// More bytes could make a character of these.
+fn is_cut(invalid: &[u8]) -> bool {
+    str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
 }
 
 /// Bytes that a sequence may have behind its first two.

@@ -9,9 +9,10 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::cell::{Cell, Width};
-use crate::clusters;
+use crate::clusters::Widths;
 use crate::content_hash::ContentHash;
 use crate::tables::{Moved, Tables, Used};
+use crate::utf8::first_code;
 
 /// Whose a row is, for the output of a command.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,14 @@ impl Owner {
     pub(crate) fn is_commands(self) -> bool {
         matches!(self, Self::Command | Self::Reached)
     }
+}
+
+/// What was written of a text.
+pub(crate) struct Written {
+    pub(crate) bytes: usize,
+    /// The column behind it.
+    pub(crate) end: usize,
+    pub(crate) last: char,
 }
 
 /// A row of a live screen.
@@ -83,11 +92,6 @@ impl Row {
 
     pub(crate) fn note_lead(&mut self) {
         self.leads = true;
-    }
-
-    /// All characters are ASCII.
-    pub(crate) fn is_ascii(&self) -> bool {
-        self.cells.iter().fold(0, |all, cell| all | cell.0 & 0x3f_ffff) < 0x80
     }
 
     /// The cell at a column, empty behind the row's end.
@@ -218,18 +222,20 @@ impl Row {
         self.cells.extend(behind.iter().map(|byte| template.with_ascii(*byte)));
     }
 
-    /// Writes the characters at the start of a text that have a width and fit into the columns. Returns their bytes and
-    /// the column behind them.
+    /// Writes the characters at the start of a text that have a width and fit into the columns; `None` if there are none.
     pub(crate) fn write_text(
         &mut self,
         columns: Range<usize>,
-        text: &str,
+        text: &[u8],
         template: Cell,
         cols: usize,
-    ) -> (usize, usize) {
+    ) -> Option<Written> {
         let start = columns.start;
-        if text.chars().next().and_then(clusters::char_width).is_none_or(|width| width == 0) {
-            return (0, start);
+        let widths = Widths::get();
+        let (first, len) = first_code(text);
+        let fits = |width: usize| width > 0 && start + width <= columns.end;
+        if len == 0 || !widths.of(first).is_some_and(fits) {
+            return None;
         }
         self.note_write();
         self.split_around(&(start..start));
@@ -237,34 +243,34 @@ impl Row {
         // No character is wider than its bytes are many.
         let room = columns.end.min(start + text.len());
         self.extend_to(room, cols);
-        let (mut taken, mut col, mut has_wide) = (0, start, false);
-        for character in text.chars() {
-            match clusters::char_width(character) {
-                Some(1) if col < room => {
-                    self.cells[col] = template.with_char(character);
-                    col += 1;
-                }
-                Some(2) if col + 2 <= room => {
-                    let cell = template.with_char(character).wide();
-                    self.cells[col] = cell;
-                    self.cells[col + 1] = cell.spacer();
+        let cells = &mut self.cells[start..room];
+        let (mut bytes, mut col, mut has_wide, mut last) = (0, 0, false, first);
+        while let (code, len @ 1..) = first_code(&text[bytes..]) {
+            let cell = template.with_code(code);
+            let width = widths.of(code).unwrap_or(0);
+            match &mut cells[col..] {
+                [free, ..] if width == 1 => *free = cell,
+                [free, behind, ..] if width == 2 => {
+                    (*free, *behind) = (cell.wide(), cell.spacer());
                     has_wide = true;
-                    col += 2;
                 }
                 _ => break,
             }
-            taken += character.len_utf8();
+            col += width;
+            bytes += len;
+            last = code;
         }
-        self.cells.truncate(len.max(col));
+        let end = start + col;
+        self.cells.truncate(len.max(end));
         // The left half of this one was overwritten.
-        if self.complex && self.cells.get(col).is_some_and(|cell| cell.width() == Width::Spacer) {
-            self.cells[col] = self.cells[col].emptied();
+        if self.complex && self.cells.get(end).is_some_and(|cell| cell.width() == Width::Spacer) {
+            self.cells[end] = self.cells[end].emptied();
         }
         self.complex |= has_wide;
-        if col >= cols {
+        if end >= cols {
             self.wrapped = false;
         }
-        (taken, col)
+        Some(Written { bytes, end, last: char::from_u32(last)? })
     }
 
     /// Writes a character of one or two columns that fits into the row.

@@ -40,8 +40,10 @@ impl Handler for Passed<'_> {
         self.0.extend_from_slice(run);
     }
 
-    fn text(&mut self, text: &str) {
-        self.push_text(text);
+    fn text(&mut self, text: &[u8]) -> usize {
+        let valid = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        self.push_text(valid);
+        valid.len()
     }
 
     fn control(&mut self, byte: u8) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::runs::{RunReader, RunWriter};
-use crate::cell::{Cell, Width};
+use crate::cell::{Cell, StyleId, Width};
 use crate::clusters::{self, Clusters};
 use crate::packed::{read_number, write_number};
 use crate::row::Row;
@@ -80,50 +80,31 @@ impl OpenLine {
         let cells = &row.cells()[..row.extent()];
         if row.has_clusters() {
             self.push_clusters(cells, tables, row.wrapped);
-        } else if row.is_complex() || !row.is_ascii() {
-            self.push_characters(cells);
         } else {
-            self.text.extend(cells.iter().map(|cell| {
-                let code = cell.0 as u8;
-                if code == 0 { b' ' } else { code }
-            }));
+            text::push_characters(cells, &mut self.text);
         }
-        for run in row.cells().chunk_by(|a, b| a.style() == b.style()) {
-            self.runs.push(run.len(), tables.style(run[0].style()));
+        if row.is_complex() && cells.iter().any(|cell| cell.width() == Width::Wide) {
+            self.flags |= WIDE;
+        }
+        if row.cells().iter().fold(0, |all, cell| all | cell.style().0) == 0 {
+            self.runs.push(row.len(), tables.style(StyleId(0)));
+        } else {
+            for run in row.cells().chunk_by(|a, b| a.style() == b.style()) {
+                self.runs.push(run.len(), tables.style(run[0].style()));
+            }
         }
         self.width += row.len();
-    }
-
-    /// Adds the text of cells without clusters and tabs.
-    fn push_characters(&mut self, cells: &[Cell]) {
-        self.text.reserve(3 * cells.len());
-        for cell in cells {
-            if cell.width() == Width::Spacer {
-                self.flags |= WIDE;
-                continue;
-            }
-            let character = cell.character().filter(|c| *c != '\0').unwrap_or(' ');
-            let mut bytes = [0; 4];
-            match character.encode_utf8(&mut bytes).len() {
-                1 => self.text.push(bytes[0]),
-                2 => self.text.extend_from_slice(&bytes[..2]),
-                3 => self.text.extend_from_slice(&bytes[..3]),
-                _ => self.text.extend_from_slice(&bytes),
-            }
-        }
     }
 
     fn push_clusters(&mut self, cells: &[Cell], tables: &Tables, continues: bool) {
         let before = self.width;
         let stop = |col| (before + col) / 8 * 8 + 8 - before;
-        let mut text = String::with_capacity(4 * cells.len());
-        text::push_line(cells, tables, &mut text, continues, stop);
-        self.text.extend_from_slice(text.as_bytes());
-        for cell in cells {
-            self.flags |= if cell.width() == Width::Wide { WIDE } else { 0 };
-            let is_joined = |number| tables.cluster_columns(number) > cell.width() as usize + 1;
-            self.flags |= if cell.cluster().is_some_and(is_joined) { GRAPHEMES } else { 0 };
-        }
+        text::push_line(cells, tables, &mut self.text, continues, stop);
+        let is_joined = |cell: &Cell| {
+            cell.cluster()
+                .is_some_and(|number| tables.cluster_columns(number) > cell.width() as usize + 1)
+        };
+        self.flags |= if cells.iter().any(is_joined) { GRAPHEMES } else { 0 };
     }
 
     /// Forgets the line, and keeps its memory for another.

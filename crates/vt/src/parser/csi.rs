@@ -5,6 +5,9 @@ use super::MAX_CONTROL;
 /// Parameters that are looked at; xterm has as many.
 const MAX_PARAMS: usize = 32;
 
+/// Digits of a number that is certainly less than 2³².
+const SAFE_DIGITS: usize = 9;
+
 /// A control sequence: `ESC [`, a prefix, parameters, intermediates, a final byte.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Csi<'a> {
@@ -75,21 +78,25 @@ impl<'a> Csi<'a> {
         };
         let mut is_sub = false;
         let mut byte = loop {
-            let mut value = 0;
+            let mut value = 0_u32;
             let start = at;
             let byte = loop {
                 let byte = *bytes.get(at)?;
-                at += 1;
                 let digit = u32::from(byte.wrapping_sub(b'0'));
                 if digit > 9 {
                     break byte;
                 }
-                value = (value * 10 + digit).min(u16::MAX.into());
+                value = value.wrapping_mul(10).wrapping_add(digit);
+                at += 1;
             };
-            let is_separator = matches!(byte, b';' | b':');
-            if is_separator || at > start + 1 || params.len > 0 {
-                params.push(value as u16, is_sub);
+            if at - start > SAFE_DIGITS {
+                value = saturated(&bytes[start..at]);
             }
+            let is_separator = matches!(byte, b';' | b':');
+            if is_separator || at > start || params.len > 0 {
+                params.push(value.min(u16::MAX.into()) as u16, is_sub);
+            }
+            at += 1;
             if !is_separator {
                 break byte;
             }
@@ -117,6 +124,14 @@ impl<'a> Csi<'a> {
     pub(crate) fn name(&self) -> (u8, [u8; 2], u8) {
         (self.prefix, self.intermediates, self.last)
     }
+}
+
+/// A number of many digits.
+#[cold]
+fn saturated(digits: &[u8]) -> u32 {
+    digits.iter().fold(0_u32, |value, digit| {
+        value.saturating_mul(10).saturating_add(u32::from(digit - b'0'))
+    })
 }
 
 impl Params {

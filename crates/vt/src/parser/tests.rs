@@ -22,8 +22,10 @@ impl Handler for Calls {
         self.add_text(str::from_utf8(run).expect("ASCII"));
     }
 
-    fn text(&mut self, text: &str) {
-        self.add_text(text);
+    fn text(&mut self, text: &[u8]) -> usize {
+        let valid = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        self.add_text(valid);
+        valid.len()
     }
 
     fn control(&mut self, byte: u8) {

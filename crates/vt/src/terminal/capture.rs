@@ -44,7 +44,9 @@ pub struct PendingOutput {
 /// Rows as lines of text.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct Lines {
-    text: String,
+    /// UTF-8.
+    #[serde(with = "serde_bytes")]
+    text: Vec<u8>,
     /// The last line continues in the next row.
     joins: bool,
     /// The last row left its last column free for a wide character.
@@ -61,10 +63,7 @@ impl Lines {
         let cells = &row.cells()[..row.extent()];
         if !row.is_complex() && is_plain(cells) {
             self.begin_row(cells.first());
-            self.text.extend(cells.iter().map(|cell| match cell.character() {
-                Some('\0') | None => ' ',
-                Some(character) => character,
-            }));
+            text::push_characters(cells, &mut self.text);
         } else if cells.iter().any(|cell| cell.is_earlier()) {
             let is_new = |cell: &Cell| !cell.is_earlier() && !cell.is_unwritten();
             let Some(last) = cells.iter().rposition(is_new) else {
@@ -99,24 +98,30 @@ impl Lines {
         self.leaves_column = row.wrapped && leaves_column;
         self.begins_within_row &= row.wrapped;
         if !self.joins {
-            self.text.push('\n');
+            self.text.push(b'\n');
         }
     }
 
     fn begin_row(&mut self, first: Option<&Cell>) {
         let is_wide = first.is_some_and(|cell| cell.width() == Width::Wide);
         if std::mem::take(&mut self.leaves_column) && !is_wide {
-            self.text.push(' ');
+            self.text.push(b' ');
         }
     }
 
     /// The last line does not continue.
     fn end_line(&mut self) {
         if std::mem::take(&mut self.joins) {
-            self.text.push('\n');
+            self.text.push(b'\n');
             self.leaves_column = false;
         }
     }
+}
+
+/// The text; what a record says may not be UTF-8.
+fn into_string(text: Vec<u8>) -> String {
+    String::from_utf8(text)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
 /// The cells are ASCII and all new.
@@ -138,7 +143,7 @@ impl Capture {
 
     /// Takes the text that can no longer change.
     pub(super) fn take_done(&mut self) -> String {
-        std::mem::take(&mut self.done.text)
+        into_string(std::mem::take(&mut self.done.text))
     }
 
     /// The last line does not continue on the screen any more.
@@ -237,7 +242,7 @@ impl Core {
         };
         let done = self.capture.as_ref().map(|capture| &capture.done);
         let mut lines = Lines {
-            text: String::new(),
+            text: Vec::new(),
             joins: done.is_some_and(|done| done.joins),
             leaves_column: done.is_some_and(|done| done.leaves_column),
             begins_within_row: done.is_some_and(|done| done.begins_within_row),
@@ -249,7 +254,7 @@ impl Core {
         if !lines.joins {
             lines.text.pop();
         }
-        lines.text
+        into_string(lines.text)
     }
 
     /// The primary screen is about to be cleared: what is there was printed all the same.
@@ -261,7 +266,7 @@ impl Core {
         if let Some(capture) = &mut self.capture {
             let done = &mut capture.done;
             done.joins = if text.is_empty() { done.joins } else { !text.ends_with('\n') };
-            done.text.push_str(&text);
+            done.text.extend_from_slice(text.as_bytes());
             done.end_line();
         }
         self.primary.rows_mut().for_each(|row| row.owner = Owner::Earlier);

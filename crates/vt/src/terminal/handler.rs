@@ -30,9 +30,10 @@ impl Handler for Core {
         self.print_ascii(run);
     }
 
-    fn text(&mut self, text: &str) {
-        self.tap_bytes(text.as_bytes());
-        self.print_text(text);
+    fn text(&mut self, text: &[u8]) -> usize {
+        let taken = self.print_text(text);
+        self.tap_bytes(&text[..taken]);
+        taken
     }
 
     #[inline]

@@ -5,6 +5,7 @@ use super::modes::Modes;
 use crate::cell::{Cell, Width};
 use crate::clusters;
 use crate::grid::Position;
+use crate::utf8::first_char;
 
 impl Core {
     /// Prints ASCII.
@@ -37,33 +38,33 @@ impl Core {
         }
     }
 
-    /// Prints text of any kind.
-    pub(super) fn print_text(&mut self, text: &str) {
-        self.work += 2 * text.len();
-        if !self.prints_runs() || self.modes.contains(Modes::GRAPHEMES) {
-            return text.chars().for_each(|character| self.print(character));
-        }
+    /// Prints the characters at the start of a text; returns how many bytes they have.
+    pub(super) fn print_text(&mut self, text: &[u8]) -> usize {
+        let in_runs = self.prints_runs() && !self.modes.contains(Modes::GRAPHEMES);
         let template = self.template();
         let mut rest = text;
-        while let Some(first) = rest.chars().next() {
+        while let Some((first, len)) = first_char(rest) {
             let grid = self.grid_mut();
             let Position { row, col, wraps } = grid.cursor;
             let (end, cols) = (grid.right_end(col), grid.cols());
             let line = grid.row_mut(row);
-            let (mut taken, mut next) = (0, col);
-            if !wraps && !line.has_leads() {
-                (taken, next) = line.write_text(col..end, rest, template, cols);
-            }
-            if taken == 0 {
+            let written = match in_runs && !wraps && !line.has_leads() {
+                true => line.write_text(col..end, rest, template, cols),
+                false => None,
+            };
+            if let Some(written) = written {
+                grid.put_cursor_behind(written.end, end);
+                self.last_printed = Some(written.last);
+                rest = &rest[written.bytes..];
+            } else {
                 // It has no width or no room, or something waits for it.
                 self.print(first);
-                taken = first.len_utf8();
-            } else {
-                grid.put_cursor_behind(next, end);
-                self.last_printed = rest[..taken].chars().next_back();
+                rest = &rest[len..];
             }
-            rest = &rest[taken..];
         }
+        let taken = text.len() - rest.len();
+        self.work += 2 * taken;
+        taken
     }
 
     /// Characters are printed as they come, one behind the other.
