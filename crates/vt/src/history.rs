@@ -40,11 +40,9 @@ const MAX_SCRATCH: usize = 4096;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     chunks: VecDeque<Chunk>,
-    /// The line that continues on the screen.
-    open: Option<OpenLine>,
-    /// The memory of a line that was stored, for the next.
-    #[serde(skip)]
-    scratch: OpenLine,
+    /// The line that continues on the screen, if it is open; its memory is used for each line that is stored.
+    line: OpenLine,
+    is_open: bool,
     /// Rows that are kept at most.
     limit: usize,
     /// Rows that have scrolled off, with those that are no longer kept.
@@ -115,14 +113,12 @@ impl History {
         if self.limit == 0 {
             return;
         }
-        let is_plain = self.open.is_none() && !row.wrapped && self.push_plain(row, cols);
+        let is_plain = !self.is_open && !row.wrapped && self.push_plain(row, cols);
         if !is_plain {
-            let mut open = self.open.take().unwrap_or_else(|| std::mem::take(&mut self.scratch));
-            open.push(row, tables, cols);
-            if row.wrapped && open.text.len() < MAX_LINE {
-                self.open = Some(open);
-            } else {
-                self.store(open, row.wrapped, cols);
+            self.line.push(row, tables, cols);
+            self.is_open = row.wrapped && self.line.text.len() < MAX_LINE;
+            if !self.is_open {
+                self.store(row.wrapped, cols);
             }
         }
         self.forget_oldest(cols);
@@ -137,7 +133,7 @@ impl History {
             return false;
         }
         let cells = &cells[..row.written()];
-        let chunk = self.chunk_for(cells.len(), cols);
+        let chunk = chunk_for(&mut self.chunks, cells.len(), cols);
         chunk.text.extend(cells.iter().map(|cell| {
             let code = cell.0 as u8;
             if code == 0 { b' ' } else { code }
@@ -150,22 +146,37 @@ impl History {
 
     /// The open line does not continue on the screen any more.
     pub(crate) fn end_line(&mut self, cols: usize) {
-        if let Some(open) = self.open.take() {
-            self.store(open, false, cols);
+        if std::mem::take(&mut self.is_open) {
+            self.store(false, cols);
         }
     }
 
-    fn store(&mut self, mut open: OpenLine, continues: bool, cols: usize) {
-        let chunk = self.chunk_for(open.text.len(), cols);
-        chunk.text.extend_from_slice(&open.text);
+    /// Stores the line that has ended.
+    fn store(&mut self, continues: bool, cols: usize) {
+        let line = &mut self.line;
+        let chunk = chunk_for(&mut self.chunks, line.text.len(), cols);
+        chunk.text.extend_from_slice(&line.text);
         chunk.text.push(b'\n');
-        let head = open.write_to(&mut chunk.details, &mut chunk.links, continues);
+        let head = line.write_to(&mut chunk.details, &mut chunk.links, continues);
         chunk.lines.push(head);
-        self.added(open.rows(cols), cols);
-        if open.text.capacity() <= MAX_SCRATCH {
-            open.clear();
-            self.scratch = open;
+        let rows = line.rows(cols);
+        self.forget_line();
+        self.added(rows, cols);
+    }
+
+    /// Another line begins.
+    fn forget_line(&mut self) {
+        self.is_open = false;
+        if self.line.text.capacity() > MAX_SCRATCH {
+            self.line = OpenLine::default();
+        } else {
+            self.line.clear();
         }
+    }
+
+    /// The line that continues on the screen.
+    fn open(&self) -> Option<&OpenLine> {
+        self.is_open.then_some(&self.line)
     }
 
     /// The last chunk has a line more, of so many rows.
@@ -176,27 +187,9 @@ impl History {
         }
     }
 
-    /// The chunk that a line of so many bytes goes to.
-    #[inline]
-    fn chunk_for(&mut self, len: usize, cols: usize) -> &mut Chunk {
-        let is_full = self.chunks.back().is_none_or(|last| {
-            let used = last.text.len() + last.details.len() + size_of_val(&*last.lines);
-            used > 0 && used + len >= CHUNK
-        });
-        if is_full {
-            if let Some(last) = self.chunks.back_mut() {
-                last.shrink();
-            }
-            let rows = RowCount(Memo::new(Some((cols, 0))));
-            self.chunks.push_back(Chunk { rows, ..Chunk::default() });
-        }
-        let last = self.chunks.len() - 1;
-        &mut self.chunks[last]
-    }
-
     /// Drops chunks that no row of can be read any more.
     fn forget_oldest(&mut self, cols: usize) {
-        let open = self.open.as_ref().map_or(0, |open| open.least_rows(cols));
+        let open = self.open().map_or(0, |open| open.least_rows(cols));
         while self.chunks.len() > 1 {
             let first = self.chunks[0].rows(cols);
             if self.chunk_rows(cols) + open - first < self.limit {
@@ -212,7 +205,7 @@ impl History {
     }
 
     fn stored_rows(&self, cols: usize) -> usize {
-        self.chunk_rows(cols) + self.open.as_ref().map_or(0, |open| open.rows(cols))
+        self.chunk_rows(cols) + self.open().map_or(0, |open| open.rows(cols))
     }
 
     /// Rows that can be read at a width.
@@ -249,7 +242,7 @@ impl History {
             .flat_map(Chunk::lines)
             .skip(line)
             .map(|line| line.line());
-        let open = self.open.iter().map(OpenLine::line);
+        let open = self.open().into_iter().map(OpenLine::line);
         stored.chain(open).flat_map(move |line| {
             let rows = line.rows(cols).len();
             let from = skip.min(rows);
@@ -261,25 +254,27 @@ impl History {
 
     /// The last line of the screen's history continues on the screen.
     pub(crate) fn is_open(&self) -> bool {
-        self.open.is_some()
+        self.is_open
     }
 
     /// Takes the line back that continues on the screen.
     pub(crate) fn take_open(&mut self, cols: usize) -> Option<Line> {
-        let open = self.open.take()?;
-        self.total = self.total.saturating_sub(open.rows(cols) as u64);
-        Some(open.line())
+        let open = self.open()?;
+        let (line, rows) = (open.line(), open.rows(cols));
+        self.total = self.total.saturating_sub(rows as u64);
+        self.forget_line();
+        Some(line)
     }
 
     /// Takes the open line back, if it takes at most so many rows.
     pub(crate) fn take_open_up_to(&mut self, cols: usize, most: usize) -> Option<Line> {
-        self.open.as_ref().filter(|open| open.rows(cols) <= most)?;
+        self.open().filter(|open| open.rows(cols) <= most)?;
         self.take_open(cols)
     }
 
     /// Takes the last line back, if it takes at most so many rows.
     pub(crate) fn take_last(&mut self, cols: usize, most: usize) -> Option<Line> {
-        if self.open.is_some() || self.rows(cols) == 0 {
+        if self.is_open || self.rows(cols) == 0 {
             return None;
         }
         let chunk = self.chunks.back_mut()?;
@@ -296,7 +291,7 @@ impl History {
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
         self.rows = RowCount::default();
-        self.open = None;
+        self.forget_line();
     }
 
     pub(crate) fn limit(&self) -> usize {
@@ -315,7 +310,8 @@ impl History {
     /// Bytes that the lines take.
     pub(crate) fn memory(&self) -> usize {
         self.chunks.iter().map(Chunk::memory).sum::<usize>()
-            + self.open.as_ref().map_or(0, |open| open.text.capacity() + open.runs.len())
+            + self.line.text.capacity()
+            + self.line.runs.len()
     }
 
     /// Drops the oldest chunks until no more than `bytes` are taken; how many rows are left.
@@ -337,9 +333,26 @@ impl History {
 
     /// What was read from a record can be used.
     pub(crate) fn is_sound(&self) -> bool {
-        let open = self.open.as_ref().is_none_or(OpenLine::is_sound);
-        open && self.chunks.iter().all(Chunk::is_sound)
+        self.line.is_sound() && self.chunks.iter().all(Chunk::is_sound)
     }
+}
+
+/// The chunk that a line of so many bytes goes to.
+#[inline]
+fn chunk_for(chunks: &mut VecDeque<Chunk>, len: usize, cols: usize) -> &mut Chunk {
+    let is_full = chunks.back().is_none_or(|last| {
+        let used = last.text.len() + last.details.len() + size_of_val(&*last.lines);
+        used > 0 && used + len >= CHUNK
+    });
+    if is_full {
+        if let Some(last) = chunks.back_mut() {
+            last.shrink();
+        }
+        let rows = RowCount(Memo::new(Some((cols, 0))));
+        chunks.push_back(Chunk { rows, ..Chunk::default() });
+    }
+    let last = chunks.len() - 1;
+    &mut chunks[last]
 }
 
 impl Chunk {

@@ -20,6 +20,8 @@ const MAX_LINKS: usize = 1 << 14;
 const MAX_LINK_BYTES: usize = 16 * 1024 * 1024;
 /// Slots of the cache.
 const CACHE: usize = 512;
+/// Slots of the cache of clusters.
+const PAIRS: usize = 64;
 /// Code points that join the first one of a cluster.
 const MAX_JOINED: usize = 15;
 /// Tabs that moved nothing, kept with a cell.
@@ -120,6 +122,25 @@ pub(crate) struct Tables {
     shared: usize,
     #[serde(skip)]
     cache: StyleCache,
+    #[serde(skip)]
+    pairs: PairCache,
+}
+
+/// Clusters of two code points that were made before, each in the slot of its code points.
+#[derive(Debug)]
+struct PairCache(Box<[(u32, char, u32); PAIRS]>);
+
+impl Default for PairCache {
+    fn default() -> Self {
+        Self(Box::new([(0, '\0', 0); PAIRS]))
+    }
+}
+
+impl PairCache {
+    fn slot(&mut self, base: u32, mark: char) -> &mut (u32, char, u32) {
+        let slot = base.wrapping_mul(31).wrapping_add(mark.into()) as usize % PAIRS;
+        &mut self.0[slot]
+    }
 }
 
 /// The keys and numbers of styles that were looked up, each in the slot of its key.
@@ -142,6 +163,7 @@ impl Default for Tables {
             link_bytes: 0,
             shared: 0,
             cache: StyleCache::default(),
+            pairs: PairCache::default(),
         }
     }
 }
@@ -234,10 +256,32 @@ impl Tables {
 
     /// The cell with one more code point that takes no room; the same cell once it has as many as are kept.
     pub(crate) fn join(&mut self, cell: Cell, mark: char) -> Cell {
-        let known = cell.cluster().map(|number| &self.clusters[number as usize]);
-        let (joined, tabs) = known.map_or((0, 0), |cluster| (cluster.joined, cluster.tabs));
+        let Some(number) = cell.cluster() else { return self.join_pair(cell, mark) };
+        let Cluster { joined, tabs, .. } = self.clusters[number as usize];
         let is_full = if mark == '\t' { tabs >= MAX_MARGIN_TABS } else { joined >= MAX_JOINED };
         if is_full || self.clusters.len() >= 1 << 21 { cell } else { self.append(cell, mark) }
+    }
+
+    /// The first code point that joins a character: text repeats few such pairs.
+    fn join_pair(&mut self, cell: Cell, mark: char) -> Cell {
+        let (base, joins, known) = *self.pairs.slot(cell.code(), mark);
+        // It may have grown since.
+        let is_pair = |cluster: &Cluster| cluster.joined == 1 && cluster.tabs == 0;
+        if (base, joins) == (cell.code(), mark)
+            && mark != '\0'
+            && self.clusters.get(known as usize).is_some_and(is_pair)
+        {
+            self.shared = self.shared.max(known as usize + 1);
+            return cell.with_cluster(known);
+        }
+        if self.clusters.len() >= 1 << 21 {
+            return cell;
+        }
+        let joined = self.append(cell, mark);
+        if let Some(number) = joined.cluster().filter(|_| mark != '\t') {
+            *self.pairs.slot(cell.code(), mark) = (cell.code(), mark, number);
+        }
+        joined
     }
 
     /// The cell with one more code point.
@@ -314,6 +358,7 @@ impl Tables {
         self.clusters.retain(|_| flags.next().copied().unwrap_or(false));
         self.shared = self.clusters.len();
         self.cache = StyleCache::default();
+        self.pairs = PairCache::default();
         self.keep_used_links();
         moved
     }

@@ -55,7 +55,8 @@ impl<'a> Utf8Writer<'a> {
             (0, 0x3f3f_3f07, 0x8080_80f0),
         ];
         let parts = code >> 18 | (code >> 4 & 0x3f00) | (code << 10 & 0x3f_0000) | code << 24;
-        let more = usize::from(code > 0x7f) + usize::from(code > 0x7ff) + usize::from(code > 0xffff);
+        let more =
+            usize::from(code > 0x7f) + usize::from(code > 0x7ff) + usize::from(code > 0xffff);
         let (first, bits, marks) = FORMS[more];
         if let Some(room) = self.text.get_mut(self.len..self.len + 4) {
             room.copy_from_slice(&(parts >> first & bits | marks).to_le_bytes());

@@ -43,7 +43,7 @@ impl Core {
         let in_runs = self.prints_runs() && !self.modes.contains(Modes::GRAPHEMES);
         let template = self.template();
         let mut rest = text;
-        while let Some((first, len)) = first_char(rest) {
+        while !rest.is_empty() {
             let grid = self.grid_mut();
             let Position { row, col, wraps } = grid.cursor;
             let (end, cols) = (grid.right_end(col), grid.cols());
@@ -57,6 +57,7 @@ impl Core {
                 self.last_printed = Some(written.last);
                 rest = &rest[written.bytes..];
             } else {
+                let Some((first, len)) = first_char(rest) else { break };
                 // It has no width or no room, or something waits for it.
                 self.print(first);
                 rest = &rest[len..];
