@@ -29,6 +29,14 @@ fn controls(word: u64) -> u64 {
 #[inline]
 fn run_len(bytes: &[u8], is_text: impl Fn(u8) -> bool, ends: impl Fn(u64) -> u64) -> usize {
     const HIGHEST: u64 = 0x80 * (u64::MAX / 0xff);
+    let end_in = |word: &[u8; 8]| match ends(u64::from_le_bytes(*word)) & HIGHEST {
+        0 => None,
+        ends => Some(ends.trailing_zeros() as usize / 8),
+    };
+    // Most runs between control sequences are short.
+    if let Some(end) = bytes.first_chunk().and_then(end_in) {
+        return end;
+    }
     let (chunks, _) = bytes.as_chunks::<LANES>();
     let whole = chunks
         .iter()
@@ -37,9 +45,8 @@ fn run_len(bytes: &[u8], is_text: impl Fn(u8) -> bool, ends: impl Fn(u64) -> u64
     let mut at = whole * LANES;
     let (words, _) = bytes[at..].as_chunks::<8>();
     for word in words {
-        let ends = ends(u64::from_le_bytes(*word)) & HIGHEST;
-        if ends != 0 {
-            return at + ends.trailing_zeros() as usize / 8;
+        if let Some(end) = end_in(word) {
+            return at + end;
         }
         at += 8;
     }
