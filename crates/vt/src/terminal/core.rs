@@ -12,6 +12,7 @@ use super::capture::Capture;
 use super::charsets::Charsets;
 use super::modes::Modes;
 use super::pen::Pen;
+use super::tabs::TabStops;
 use crate::cell::Cell;
 use crate::command_line::{CommandLine, EnteredLines};
 use crate::event::{Event, Mark};
@@ -30,8 +31,6 @@ const MAX_REPLIES: usize = 8 * 1024;
 const MAX_EVENTS: usize = 1024;
 /// Cells that may be touched before the clock is looked at.
 pub(super) const MAX_WORK: usize = 1 << 18;
-/// Columns between the tab stops that a terminal starts with.
-const TAB: usize = 8;
 
 /// What DECSC keeps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,8 +74,7 @@ pub(super) struct Core {
     /// Modes that were saved (XTSAVE).
     pub(super) saved_modes: BTreeMap<u16, bool>,
     pub(super) per_screen: [PerScreen; 2],
-    /// Columns with a tab stop.
-    pub(super) tabs: Vec<bool>,
+    pub(super) tabs: TabStops,
     pub(super) cursor_style: CursorStyle,
     pub(super) modify_other_keys: u8,
     /// What REP repeats.
@@ -156,7 +154,7 @@ impl Core {
             mouse_encoding: MouseEncoding::default(),
             saved_modes: BTreeMap::new(),
             per_screen: [PerScreen::default(), PerScreen::default()],
-            tabs: default_tabs(size.cols.into()),
+            tabs: TabStops::new(size.cols.into()),
             cursor_style: CursorStyle::default(),
             modify_other_keys: 0,
             last_printed: None,
@@ -229,7 +227,7 @@ impl Core {
     #[inline]
     pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
         self.printed += bytes.len() as u64;
-        if self.taps && self.capture.as_ref().is_none_or(Capture::is_suspended) {
+        if self.taps && self.capture.as_ref().is_none_or(|capture| capture.is_suspended) {
             self.tapped.extend_from_slice(bytes);
         }
     }
@@ -287,26 +285,6 @@ impl Core {
         self.work += row.len() / 4;
     }
 
-    /// Where a tab from a column leads: the last column at most.
-    pub(super) fn next_stop(&self, col: usize) -> usize {
-        next_stop(&self.tabs, col)
-    }
-
-    pub(super) fn reset_tabs(&mut self) {
-        self.tabs = default_tabs(self.cols());
-    }
-
-    pub(super) fn resize_tabs(&mut self) {
-        let cols = self.cols();
-        self.tabs.truncate(cols);
-        self.tabs.extend((self.tabs.len()..cols).map(|col| col % TAB == 0));
-    }
-
-    /// There are only the tab stops that a terminal starts with.
-    pub(super) fn has_default_tabs(&self) -> bool {
-        self.tabs.iter().enumerate().all(|(col, stop)| *stop == (col % TAB == 0))
-    }
-
     /// Forgets styles and clusters that nothing refers to, once there are many.
     pub(super) fn sweep_tables(&mut self) {
         if !self.tables.are_full() {
@@ -331,14 +309,4 @@ impl Core {
         self.primary.row_mut(row).reach();
         self.capture = Some(Capture::begin(self.primary.cursor.col));
     }
-}
-
-fn default_tabs(cols: usize) -> Vec<bool> {
-    (0..cols).map(|col| col % TAB == 0).collect()
-}
-
-/// Where a tab from a column leads: the last column at most.
-pub(super) fn next_stop(tabs: &[bool], col: usize) -> usize {
-    let stop = tabs.iter().skip(col + 1).position(|stop| *stop);
-    stop.map_or(tabs.len() - 1, |at| col + 1 + at).min(tabs.len() - 1)
 }

@@ -249,9 +249,9 @@ impl Painter {
     /// Everything of the screen that is shown but its rows.
     fn finish(&mut self, core: &Core) {
         let grid = core.grid();
-        if !core.has_default_tabs() {
+        if !core.tabs.are_default() {
             self.text.push_str("\x1b[3g");
-            for (col, _) in core.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
+            for col in core.tabs.iter() {
                 let _ = write!(self.text, "\x1b[{}G\x1bH", col + 1);
             }
         }

@@ -6,6 +6,7 @@ use super::charsets::Charsets;
 use super::core::{Core, CursorStyle, PerScreen, Saved};
 use super::modes::Modes;
 use super::pen::Pen;
+use super::tabs::TabStops;
 use crate::cell::Cell;
 use crate::command_line::EnteredLines;
 use crate::grid::{Position, Rectangle};
@@ -319,7 +320,7 @@ impl Core {
         (self.attribute_extent, self.checksum) = (0, 0);
         (self.iso_protection, self.level) = (false, None);
         self.reset_pen();
-        self.reset_tabs();
+        self.tabs = TabStops::new(self.cols());
         self.command_line = None;
         self.entered_lines = EnteredLines::default();
         if !self.title.is_empty() {

@@ -105,8 +105,8 @@ impl Core {
                 ));
             }
             2 => {
-                let stops = self.tabs.iter().enumerate().filter(|(_, stop)| **stop);
-                let stops: Vec<String> = stops.map(|(col, _)| (col + 1).to_string()).collect();
+                let stops: Vec<String> =
+                    self.tabs.iter().map(|col| (col + 1).to_string()).collect();
                 self.reply(&format!("\x1bP2$u{}\x1b\\", stops.join("/")));
             }
             _ => {}

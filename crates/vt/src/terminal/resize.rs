@@ -25,7 +25,7 @@ impl Core {
             head = rows;
         }
         self.size = size;
-        self.resize_tabs();
+        self.tabs.resize(cols);
         let left = self.primary.lay_out(head, size);
         for row in left {
             self.history.push(&row, &self.tables, cols);
