@@ -107,9 +107,11 @@ pub(crate) fn check() -> Result<()> {
 
 /// Prints how many circles of modules each of our crates has.
 pub(crate) fn print_cycles() -> Result<()> {
-    let counts = counts(&root())?;
-    let lines = counts.iter().map(|(name, count)| format!("{count:4} {name}\n"));
-    Ok(std::io::stdout().write_all(lines.collect::<String>().as_bytes())?)
+    let mut stdout = std::io::stdout();
+    for (name, count) in counts(&root())? {
+        writeln!(stdout, "{count:4} {name}")?;
+    }
+    Ok(())
 }
 
 fn root() -> PathBuf {

@@ -101,7 +101,7 @@ fn cycles_of(files: &BTreeMap<Module, String>) -> Vec<String> {
             if !named.contains(start)
                 && let Some(cycle) = shortest_cycle(start, &uses)
             {
-                let of = parent.iter().map(|name| format!("{name}::")).collect::<String>();
+                let of: String = parent.iter().flat_map(|name| [name.as_str(), "::"]).collect();
                 cycles.push(format!("{of}({})", cycle.join(" → ")));
                 named.extend(cycle);
             }
