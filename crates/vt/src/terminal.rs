@@ -23,6 +23,7 @@ mod cursor;
 mod dump;
 mod edit;
 mod handler;
+mod images;
 mod keyboard;
 mod memory;
 mod mode_functions;
@@ -109,6 +110,7 @@ impl Terminal {
         self.core.work = 0;
         let taken = self.parser.feed(bytes, &mut self.core);
         self.core.sweep_tables();
+        self.core.forget_images();
         taken
     }
 
@@ -242,6 +244,8 @@ impl Terminal {
 mod conformance_tests;
 #[cfg(test)]
 mod dump_tests;
+#[cfg(test)]
+mod image_tests;
 #[cfg(test)]
 mod output_properties;
 #[cfg(test)]

@@ -18,6 +18,7 @@ use crate::command_line::{CommandLine, EnteredLines};
 use crate::event::{Event, Mark};
 use crate::grid::{Grid, Position};
 use crate::history::History;
+use crate::image::Images;
 use crate::input::{MouseEncoding, MouseTracking};
 use crate::row::Owner;
 use crate::screen::CursorShape;
@@ -66,6 +67,8 @@ pub(super) struct Core {
     pub(super) alternate: Grid,
     pub(super) is_alternate: bool,
     pub(super) history: History,
+    #[serde(default)]
+    pub(super) images: Images,
     pub(super) pen: Pen,
     pub(super) charsets: Charsets,
     pub(super) modes: Modes,
@@ -147,6 +150,7 @@ impl Core {
             alternate: Grid::new(size),
             is_alternate: false,
             history: History::new(scrollback_lines),
+            images: Images::default(),
             pen: Pen::default(),
             charsets: Charsets::default(),
             modes: Modes::default(),
@@ -246,9 +250,11 @@ impl Core {
     /// Moves the lines up; those that leave the primary screen at its top go to the history.
     pub(super) fn scroll_up(&mut self, lines: Range<usize>, count: usize) {
         let count = count.min(lines.len());
-        if !self.is_alternate && self.primary.leaves_at_top(&lines) {
+        let leaves = !self.is_alternate && self.primary.leaves_at_top(&lines);
+        if leaves {
             (0..count).for_each(|row| self.leave(row));
         }
+        self.move_images(&lines, leaves, -(count as i64));
         self.work +=
             if lines.len() == usize::from(self.size.rows) { count * 8 } else { lines.len() * 4 };
         let blank = self.blank();
@@ -262,6 +268,7 @@ impl Core {
         self.top_is_replaced(lines.start);
         let blank = self.blank();
         self.work += self.cols() + 4 * lines.len();
+        self.move_images(&lines, false, count.min(lines.len()) as i64);
         self.grid_mut().scroll_down(lines, count, blank);
     }
 

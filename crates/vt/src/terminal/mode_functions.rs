@@ -1,8 +1,9 @@
 //! Functions that set modes (SM, RM, DECSET, DECRST), report them (DECRQM), save and restore them (XTSAVE, XTRESTORE).
 
 use super::core::{Core, Frozen};
-use super::modes::{ANSI, CELL_PIXELS, ENCODINGS, FIXED, MICE, Modes, PRIVATE, find};
+use super::modes::{ANSI, ENCODINGS, FIXED, MICE, Modes, PRIVATE, find};
 use crate::input::{InputModes, KittyFlags, MouseEncoding, MouseTracking};
+use crate::size::CELL_PIXELS;
 
 impl Core {
     /// Sets or resets an ANSI mode.
@@ -118,6 +119,7 @@ impl Core {
         self.modes.insert(Modes::SYNCHRONIZED);
         self.tables.share_clusters();
         self.work += self.cols() * usize::from(self.size.rows) / 4;
+        self.images.freeze();
         self.frozen = Some(Box::new(Frozen {
             grid: self.grid().clone(),
             cursor_style: self.cursor_style,
@@ -130,6 +132,7 @@ impl Core {
     pub(super) fn end_synchronized(&mut self) {
         self.modes.remove(Modes::SYNCHRONIZED);
         self.frozen = None;
+        self.images.thaw();
     }
 
     /// All modes that decide which bytes a key or a click becomes.

@@ -5,9 +5,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::input::{MouseEncoding, MouseTracking};
 
-/// Size of a cell in the pixel reports; there is no real window.
-pub(super) const CELL_PIXELS: (u16, u16) = (8, 16);
-
 bitflags! {
     /// Modes that are set or not.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -90,6 +90,7 @@ impl Core {
             && self.level.is_none_or(|level| (1..=5).contains(&level))
             && self.tabs.cols() == usize::from(self.size.cols)
             && self.history.is_sound()
+            && self.images.is_sound(self.size.cols)
     }
 
     fn restored(&mut self, options: Options) {

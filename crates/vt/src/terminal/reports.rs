@@ -7,10 +7,11 @@
 use std::fmt::Write as _;
 
 use super::core::Core;
-use super::modes::{CELL_PIXELS, Modes};
+use super::modes::Modes;
 use crate::format::sgr_parameters;
 use crate::parser::Csi;
 use crate::screen::CursorShape;
+use crate::size::CELL_PIXELS;
 use crate::style::Attributes;
 
 impl Core {

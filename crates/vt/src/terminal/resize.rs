@@ -17,6 +17,10 @@ impl Core {
         let old = usize::from(self.size.cols);
         let cols = usize::from(size.cols);
         let mut head = Vec::new();
+        if cols != old {
+            // Rows of the history have other numbers at another width.
+            self.images.remove(|placed| placed.placement.row < 0);
+        }
         if cols != old
             && let Some(line) = self.history.take_open(old)
         {
@@ -26,7 +30,7 @@ impl Core {
         }
         self.size = size;
         self.tabs.resize(cols);
-        let left = self.primary.lay_out(head, size);
+        let left = self.primary.lay_out(head, size, self.images.rows_mut(false));
         for row in left {
             self.history.push(&row, &self.tables, cols);
             if let Some(capture) = &mut self.capture {
@@ -35,7 +39,11 @@ impl Core {
         }
         self.bring_back(size);
         self.primary.fill(size);
-        self.alternate.cut_to(size);
+        let above = self.alternate.cut_to(size);
+        let height = i64::from(size.rows);
+        self.images.move_rows(true, 0..i64::MAX, -(above as i64));
+        self.images.remove(|placed| placed.placement.row >= height);
+        self.images.cut_to(size.cols);
         for screen in &mut self.per_screen {
             let saved = &mut screen.saved.position;
             saved.row = saved.row.min(usize::from(size.rows) - 1);
@@ -64,6 +72,7 @@ impl Core {
             if let Some(last) = rows.last_mut() {
                 last.wrapped = open;
             }
+            self.images.rows_mut(false).for_each(|row| *row += rows.len() as i64);
             self.primary.bring_back(rows);
         }
     }
