@@ -37,7 +37,7 @@ impl Grid {
         let above = head.len();
         self.cursor.row += above;
         head.into_iter().rev().for_each(|row| self.rows.push_front(row));
-        let moved = if cols != self.cols { self.wrap_again(cols) } else { Vec::new() };
+        let moved = if cols == self.cols { Vec::new() } else { self.wrap_again(cols) };
         let height = self.rows.len();
         // The cursor stays on the screen, whatever is below it.
         let surplus = self.rows.len().saturating_sub(rows).min(self.cursor.row);

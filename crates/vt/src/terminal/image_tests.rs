@@ -307,27 +307,27 @@ proptest! {
         let options = || Options { scrollback_lines: 12, ..Options::default() };
         let mut whole = Terminal::new(sizes.0, options());
         whole.feed(&output.0);
-        whole.resize(sizes.1);
         let mut restored = Terminal::new(sizes.0, options());
         let (first, rest) = output.0.split_at(cut.index(output.0.len() + 1));
         restored.feed(first);
         restored = Terminal::from_bytes(&restored.to_bytes(), options()).unwrap();
         rest.iter().for_each(|byte| restored.feed(&[*byte]));
-        restored.resize(sizes.1);
         prop_assert_eq!(seen(&restored), seen(&whole));
         prop_assert_eq!(restored.dump(), whole.dump());
         prop_assert!(whole.image_memory() <= MAX_IMAGE_MEMORY);
 
-        let mut replayed = Terminal::new(sizes.1, options());
+        let mut replayed = Terminal::new(sizes.0, options());
         replayed.feed(&whole.dump().stream);
         prop_assert_eq!(replayed.screen(), whole.screen());
         // The images from before an update are not in a dump.
-        for terminal in [&mut replayed, &mut restored, &mut whole] {
+        for terminal in [&mut replayed, &mut whole] {
             terminal.end_synchronized();
         }
         prop_assert_eq!(seen(&replayed), seen(&whole));
         prop_assert_eq!(commands(&replayed), commands(&whole));
+        restored.end_synchronized();
         for terminal in [&mut restored, &mut whole] {
+            terminal.resize(sizes.1);
             terminal.feed(&output.1);
         }
         prop_assert_eq!(seen(&restored), seen(&whole));

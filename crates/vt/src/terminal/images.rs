@@ -38,7 +38,7 @@ impl Core {
         if alternate { 0 } else { -(self.history.rows(self.cols()) as i64) }
     }
 
-    /// Images go with their lines.
+    /// Images go with their lines, before others need their room or their names.
     pub(super) fn forget_images(&mut self) {
         if self.images.len() > 0 {
             let first = self.first_row(false);
@@ -67,6 +67,7 @@ impl Core {
         let background = Some(self.palette.background).filter(|_| !is_transparent);
         let Some(data) = sixel::decode(data, background) else { return };
         self.work += data.bytes.len() / 16;
+        self.forget_images();
         let scrolls = !self.modes.contains(Modes::SIXEL_SCROLLING_OFF);
         let cursor = self.grid().cursor;
         let (row, col) = if scrolls { (cursor.row, cursor.col) } else { (0, 0) };
@@ -78,20 +79,15 @@ impl Core {
         self.images.remove(|placed| {
             !is_transparent && placed.alternate == alternate && placement.covers(&placed.placement)
         });
-        let key = self.store_image(0, data);
+        let key = self.images.store(0, data);
         self.images.place(key, 0, alternate, placement);
-    }
-
-    fn store_image(&mut self, id: u32, data: ImageData) -> u64 {
-        // What is gone makes room first.
-        self.forget_images();
-        self.images.store(id, data)
     }
 
     /// Kitty's graphics command.
     pub(super) fn graphics_command(&mut self, payload: &[u8]) {
         let Some((command, encoded)) = self.images.load(payload) else { return };
         self.work += encoded.len();
+        self.forget_images();
         let action = command.letter(b'a', b't');
         let (id, cursor) = (command.get(b'i'), self.grid().cursor);
         let place =
@@ -103,7 +99,7 @@ impl Core {
                 if id == 0 && placement.is_none() {
                     return;
                 }
-                let key = self.store_image(id, data);
+                let key = self.images.store(id, data);
                 placement.map(|placement| (key, placement))
             }
             b'p' => self

@@ -47,7 +47,10 @@ impl Core {
         for screen in &mut self.per_screen {
             let saved = &mut screen.saved.position;
             saved.row = saved.row.min(usize::from(size.rows) - 1);
-            saved.col = saved.col.min(cols - 1);
+            // Behind what was the last column there may be more.
+            let next = saved.col + usize::from(saved.wraps);
+            saved.wraps &= next >= cols;
+            saved.col = next.min(cols - 1);
         }
         // Lines can no longer be counted from where they began.
         self.command_line = None;
