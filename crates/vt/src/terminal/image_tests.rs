@@ -279,7 +279,6 @@ fn output() -> impl Strategy<Value = Vec<u8>> {
         "\x1b[3J",
         "\x1bc",
         "\x1b[r",
-        "\x1b[?69h\x1b[2;4s",
         "\x1b_Ga=T",
         "\x1bPq#1~",
         "\x1b#8",
