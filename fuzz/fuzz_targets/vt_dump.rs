@@ -34,6 +34,7 @@ fuzz_target!(|input: (u8, u8, Vec<Vec<u8>>, Vec<u8>)| {
         terminal.resize(Size { cols: 7, rows: 5 });
     }
     assert_eq!(restored.screen(), terminal.screen());
+    assert!(restored.images().eq(terminal.images()));
     assert_eq!(restored.take_replies(), terminal.take_replies());
     assert_eq!(restored.take_events(), terminal.take_events());
     assert_eq!(restored.seq(), terminal.seq());

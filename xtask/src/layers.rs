@@ -5,13 +5,14 @@
 //! look at anything. cargo-deny (`deny.toml`, run by `scripts/nightly`) knows licences and sources too.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::modules::cycles;
+use crate::modules::{counts, cycles};
 use crate::reads::broken_reads;
 
 /// What each crate may use of ours; one that is not named may use all.
@@ -96,13 +97,25 @@ pub(crate) fn check() -> Result<()> {
     }
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let mut broken = broken_rules(&dependencies(&metadata));
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    broken.extend(broken_reads(&root)?);
-    broken.extend(cycles(&root)?);
+    broken.extend(broken_reads(&root())?);
+    broken.extend(cycles(&root())?);
     if !broken.is_empty() {
         bail!("layers (see ARCHITECTURE.md):\n  {}", broken.join("\n  "));
     }
     Ok(())
+}
+
+/// Prints how many circles of modules each of our crates has.
+pub(crate) fn print_cycles() -> Result<()> {
+    let mut stdout = std::io::stdout();
+    for (name, count) in counts(&root())? {
+        writeln!(stdout, "{count:4} {name}")?;
+    }
+    Ok(())
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 /// Our crates and what each uses, tests aside.

@@ -23,7 +23,8 @@ fn main() -> Result<()> {
         ["generate"] => false,
         ["generate", "--check"] => true,
         ["layers"] => return layers::check(),
-        _ => bail!("usage: cargo xtask generate [--check] | layers"),
+        ["layers", "--cycles"] => return layers::print_cycles(),
+        _ => bail!("usage: cargo xtask generate [--check] | layers [--cycles]"),
     };
     let catalog = Catalog::own();
     let manifest = format!("{}\n", serde_json::to_string_pretty(&manifest(&catalog))?);

@@ -1,7 +1,7 @@
-//! The third part of `cargo xtask layers`: a crate's modules do not use each other in a circle.
+//! The third part of `cargo xtask layers`: a crate's modules do not use each other in a circle, at any level.
 //!
 //! A module counts with its children, which may use each other and their parent. Uses are the paths from `crate` and `super` in the
-//! text of a file; a name that the crate passes on (`pub use`) counts as the module that it is from. Tests do not count:
+//! text of a file; a name that a module has from another (`use`) counts as that other module's. Tests do not count:
 //! files that are named so, and everything from a file's inner module on.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -9,8 +9,8 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Crates whose modules are checked.
-const CHECKED: [&str; 1] = ["crates/vt"];
+/// Crates whose modules are checked. `cargo xtask layers --cycles` counts those of the others.
+const CHECKED: [&str; 1] = ["vt"];
 
 /// The path of a module within its crate; the crate's own is empty.
 type Module = Vec<String>;
@@ -19,13 +19,29 @@ type Module = Vec<String>;
 pub(crate) fn cycles(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for name in CHECKED {
-        let source = root.join(name).join("src");
-        let mut files = BTreeMap::new();
-        read(&source, &source, &mut files)?;
-        let named = |cycle| format!("{name}: the modules {cycle} use each other in a circle");
-        found.extend(cycles_of(&files).into_iter().map(named));
+        let named =
+            |cycle| format!("crates/{name}: the modules {cycle} use each other in a circle");
+        found.extend(cycles_of(&modules(root, name)?).into_iter().map(named));
     }
     Ok(found)
+}
+
+/// How many cycles there are in each of our crates.
+pub(crate) fn counts(root: &Path) -> Result<BTreeMap<String, usize>> {
+    let mut found = BTreeMap::new();
+    for entry in root.join("crates").read_dir()? {
+        let name = entry?.file_name().to_string_lossy().into_owned();
+        let count = cycles_of(&modules(root, &name)?).len();
+        found.insert(name, count);
+    }
+    Ok(found)
+}
+
+fn modules(root: &Path, name: &str) -> Result<BTreeMap<Module, String>> {
+    let source = root.join("crates").join(name).join("src");
+    let mut files = BTreeMap::new();
+    read(&source, &source, &mut files)?;
+    Ok(files)
 }
 
 /// Reads the modules of a folder.
@@ -61,35 +77,55 @@ fn without_tests(text: &str) -> String {
         .collect()
 }
 
-/// One cycle for each group of modules that use each other.
+/// One cycle for each group of siblings that use each other.
 fn cycles_of(files: &BTreeMap<Module, String>) -> Vec<String> {
-    let passed_on = files.get(&Module::new()).map_or_else(Vec::new, |text| passed_on(text));
-    let origin = |name: &String| {
-        let path = passed_on.iter().find(|path| path.last() == Some(name));
-        path.map_or(name, |path| &path[0]).clone()
-    };
-    let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let names = files.iter().flat_map(|(module, text)| names(text, module)).collect();
+    let mut uses: BTreeMap<&[String], Uses> = BTreeMap::new();
     for (module, text) in files {
-        let Some(user) = module.first() else { continue };
-        let paths = paths(text, module);
-        let used = paths.iter().filter_map(|path| path.first().map(origin));
-        uses.entry(user.clone()).or_default().extend(used.filter(|used| used != user));
+        for used in paths(text, module) {
+            let used = origin(used, &names);
+            let shared = module.iter().zip(&used).take_while(|(own, other)| own == other).count();
+            // A module that is used is a file; what else a parent has belongs to the parent.
+            if let (Some(user), Some(sibling)) = (module.get(shared), used.get(shared))
+                && files.contains_key(&used[..=shared])
+            {
+                let siblings = uses.entry(&module[..shared]).or_default();
+                siblings.entry(user.clone()).or_default().insert(sibling.clone());
+            }
+        }
     }
     let mut cycles = Vec::new();
-    let mut named = BTreeSet::new();
-    for start in uses.keys() {
-        if !named.contains(start)
-            && let Some(cycle) = shortest_cycle(start, &uses)
-        {
-            cycles.push(cycle.join(" → "));
-            named.extend(cycle);
+    for (parent, uses) in uses {
+        let mut named = BTreeSet::new();
+        for start in uses.keys() {
+            if !named.contains(start)
+                && let Some(cycle) = shortest_cycle(start, &uses)
+            {
+                let of: String = parent.iter().flat_map(|name| [name.as_str(), "::"]).collect();
+                cycles.push(format!("{of}({})", cycle.join(" → ")));
+                named.extend(cycle);
+            }
         }
     }
     cycles
 }
 
+/// The siblings that each module uses.
+type Uses = BTreeMap<String, BTreeSet<String>>;
+
+/// The path of a thing where it is defined, as far as modules have its name from others.
+fn origin(mut path: Module, names: &BTreeMap<Module, Module>) -> Module {
+    // As many steps as a sound crate never needs: two names may be from each other.
+    for _ in 0..names.len().min(16) {
+        let known = (1..=path.len()).find_map(|len| Some((len, names.get(&path[..len])?)));
+        let Some((len, from)) = known else { break };
+        path = from.iter().chain(&path[len..]).cloned().collect();
+    }
+    path
+}
+
 /// The shortest way from a module back to it.
-fn shortest_cycle(start: &str, uses: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
+fn shortest_cycle(start: &str, uses: &Uses) -> Option<Vec<String>> {
     let mut ways = VecDeque::from([vec![start.to_owned()]]);
     let mut seen = BTreeSet::new();
     while let Some(way) = ways.pop_front() {
@@ -106,19 +142,31 @@ fn shortest_cycle(start: &str, uses: &BTreeMap<String, BTreeSet<String>>) -> Opt
     None
 }
 
-/// The paths of names that the crate passes on from its modules.
-fn passed_on(text: &str) -> Vec<Module> {
+/// The names that a module has from others or from its children, each with its path.
+fn names(text: &str, module: &[String]) -> Vec<(Module, Module)> {
     let mut found = Vec::new();
-    for (at, _) in text.match_indices("pub") {
-        let rest = &text[at..];
-        if let Some((visibility, tree)) = rest.split_once("use ")
-            && matches!(visibility, "pub " | "pub(crate) " | "pub(super) ")
-        {
-            let tree = tree.strip_prefix("self::").unwrap_or(tree);
-            leaves(&mut tree.trim_start(), &mut Module::new(), &mut found);
+    for (at, _) in text.match_indices("use ") {
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        let mut rest = &text[at + "use ".len()..];
+        if !matches!(&text[line..at], "" | "pub " | "pub(crate) " | "pub(super) ") {
+            continue;
         }
+        let mut base = match rest.strip_prefix("crate::") {
+            Some(behind) => {
+                rest = behind;
+                Module::new()
+            }
+            None => module.to_vec(),
+        };
+        rest = rest.strip_prefix("self::").unwrap_or(rest);
+        while let Some(behind) = rest.strip_prefix("super::") {
+            rest = behind;
+            base.pop();
+        }
+        leaves(&mut rest, &mut base, &mut found);
     }
-    found
+    let name_of = |leaf: Leaf| Some(([module, &[leaf.name?]].concat(), leaf.path));
+    found.into_iter().filter_map(name_of).filter(|(name, path)| name != path).collect()
 }
 
 /// The paths from `crate` and `super` in a text, as seen from the crate.
@@ -139,11 +187,18 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
             leaves(&mut rest, &mut module[..base].to_vec(), &mut found);
         }
     }
-    found
+    found.into_iter().map(|leaf| leaf.path).collect()
 }
 
-/// Adds the paths of a tree as `use` has it: `a::{b, c::d}`.
-fn leaves(rest: &mut &str, path: &mut Module, found: &mut Vec<Module>) {
+/// A thing that a path leads to.
+struct Leaf {
+    path: Module,
+    /// What `use` calls it; `None` if that is not known (`*`).
+    name: Option<String>,
+}
+
+/// Adds the leaves of a tree as `use` has it: `a::{b, c::d as e}`.
+fn leaves(rest: &mut &str, path: &mut Module, found: &mut Vec<Leaf>) {
     if let Some(inner) = rest.strip_prefix('{') {
         *rest = inner.trim_start();
         while !rest.is_empty() && !rest.starts_with('}') {
@@ -153,24 +208,31 @@ fn leaves(rest: &mut &str, path: &mut Module, found: &mut Vec<Module>) {
         *rest = rest.strip_prefix('}').unwrap_or(rest);
         return;
     }
-    let is_name = |sign: char| sign == '_' || sign.is_alphanumeric();
-    let len = rest.find(|sign| !is_name(sign)).unwrap_or(rest.len());
-    let (name, behind) = rest.split_at(len);
-    if name != "self" {
-        path.extend((len > 0).then(|| name.to_owned()));
+    let name = take_name(rest);
+    let is_named = !name.is_empty();
+    path.extend(Some(name).filter(|name| is_named && name != "self"));
+    if let Some(behind) = rest.strip_prefix("::") {
+        *rest = behind;
+        return leaves(rest, path, found);
     }
-    *rest = behind;
-    match behind.strip_prefix("::") {
+    let name = match rest.strip_prefix(" as ") {
         Some(behind) => {
             *rest = behind;
-            leaves(rest, path, found);
+            Some(take_name(rest))
         }
-        None => {
-            found.push(path.clone());
-            // What is not understood (`*`, `as x`) leads nowhere else.
-            *rest = rest.trim_start_matches(|sign| !matches!(sign, ',' | '}' | ';'));
-        }
-    }
+        None => path.last().filter(|_| is_named).cloned(),
+    };
+    found.push(Leaf { path: path.clone(), name });
+    // What is not understood (`*`) leads nowhere else.
+    *rest = rest.trim_start_matches(|sign| !matches!(sign, ',' | '}' | ';'));
+}
+
+/// Takes the name that a text begins with.
+fn take_name(rest: &mut &str) -> String {
+    let is_name = |sign: char| sign == '_' || sign.is_alphanumeric();
+    let (name, behind) = rest.split_at(rest.find(|sign| !is_name(sign)).unwrap_or(rest.len()));
+    *rest = behind;
+    name.to_owned()
 }
 
 #[cfg(test)]
@@ -194,7 +256,19 @@ mod tests {
             ("b::deep", "use crate::c;\nuse super::Parent;\n"),
             ("c", "fn f() -> crate::Two {}\n"),
         ]);
-        assert_eq!(found, ["a → b → c → a"]);
+        assert_eq!(found, ["(a → b → c → a)"]);
+    }
+
+    #[test]
+    fn siblings_at_any_depth_count_and_names_lead_to_where_they_are_from() {
+        let found = cycles(&[
+            ("", "mod a;\n"),
+            ("a", "mod one;\nmod two;\nuse self::two::Deep as Name;\npub use one::{Other};\n"),
+            ("a::one", "use super::Name;\n"),
+            ("a::two", "mod deep;\npub use self::deep::Deep;\n"),
+            ("a::two::deep", "fn f(x: crate::a::Other) {}\n"),
+        ]);
+        assert_eq!(found, ["a::(one → two → one)"]);
     }
 
     #[test]
@@ -202,7 +276,7 @@ mod tests {
         let found = cycles(&[
             ("a", "mod child;\nuse crate::b::X;\nuse self::child::Y;\n"),
             ("a::child", "use super::{Parent, other::X};\nuse crate::a::Parent;\n"),
-            ("a::other", "use super::child::Y;\n"),
+            ("a::other", "pub use super::Parent;\n"),
             (
                 "b",
                 "//! See crate::a.\nuse std::collections::{BTreeMap as a};\nmod tests {\nuse crate::a::X;\n}",

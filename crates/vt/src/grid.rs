@@ -212,7 +212,8 @@ impl Grid {
     }
 
     /// Gives a screen that does not lay out lines again another size.
-    pub(crate) fn cut_to(&mut self, size: Size) {
+    /// Returns how many rows have left it at its top.
+    pub(crate) fn cut_to(&mut self, size: Size) -> usize {
         let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
         let above = (self.cursor.row + 1).saturating_sub(rows);
         self.rows.drain(..above);
@@ -221,6 +222,7 @@ impl Grid {
         self.cols = cols;
         self.move_to(self.cursor.row - above, self.cursor.col);
         self.reset_margins();
+        above
     }
 
     pub(crate) fn give_back_memory(&mut self) {

@@ -17,6 +17,7 @@
 //! [`MAX_INPUT_BYTES`] and [`MAX_INPUT_ITEMS`]; a pasted text can never close its own bracket.
 //! Key releases and repeats are deliberately absent: a caller presses keys, it does not hold them.
 
+mod chord;
 mod encode;
 mod error;
 mod key;
@@ -43,10 +44,10 @@ mod parse_tests;
 mod property_tests;
 
 pub use encode::{encode_items, encode_press};
-pub use error::KeyError;
+pub use error::{KeyError, MAX_INPUT_BYTES, MAX_INPUT_ITEMS, MAX_REPEAT};
 pub use key::{Key, KeyPress, KeypadKey, Modifiers};
 pub use modes::{InputModes, KittyFlags, MouseEncoding, MouseTracking};
 pub use mouse::{MouseAction, MouseButton, MouseError, MouseEvent, encode_mouse};
 pub use names::{known_key_names, nearest_key_name};
-pub use parse::{InputItem, MAX_INPUT_BYTES, MAX_INPUT_ITEMS, MAX_REPEAT, parse_keys};
+pub use parse::{InputItem, parse_keys};
 pub use paste::encode_paste;

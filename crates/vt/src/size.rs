@@ -9,6 +9,9 @@ pub const MIN_ROWS: u16 = 1;
 /// Tallest terminal.
 pub const MAX_ROWS: u16 = 1000;
 
+/// Width and height of a cell in pixels, as it is reported; there is no real window.
+pub(crate) const CELL_PIXELS: (u16, u16) = (8, 16);
+
 /// Columns and rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Size {

@@ -17,13 +17,16 @@ mod capture;
 mod charsets;
 mod colors;
 mod command_lines;
+mod command_output;
 mod core;
 mod cursor;
 mod dump;
 mod edit;
 mod handler;
+mod images;
 mod keyboard;
 mod memory;
+mod mode_functions;
 mod modes;
 mod output;
 mod pen;
@@ -34,9 +37,10 @@ mod reports;
 mod resize;
 mod sgr;
 mod strings;
+mod tabs;
 mod view;
 
-pub use self::capture::PendingOutput;
+pub use self::command_output::PendingOutput;
 pub use self::dump::Dump;
 pub use self::output::CleanOutput;
 pub use self::persisted::PersistedError;
@@ -106,6 +110,7 @@ impl Terminal {
         self.core.work = 0;
         let taken = self.parser.feed(bytes, &mut self.core);
         self.core.sweep_tables();
+        self.core.forget_images();
         taken
     }
 
@@ -239,6 +244,8 @@ impl Terminal {
 mod conformance_tests;
 #[cfg(test)]
 mod dump_tests;
+#[cfg(test)]
+mod image_tests;
 #[cfg(test)]
 mod output_properties;
 #[cfg(test)]

@@ -16,25 +16,44 @@ struct Unwrapped {
     owner: Owner,
     /// The cursor's cell.
     cursor: Option<usize>,
+    /// The first cell of each row before.
+    starts: VecDeque<usize>,
 }
 
 impl Grid {
     /// Lays the lines out at a new size. `head` is the part of the first line that is above the screen. Returns the rows
-    /// that have no room, which go to the history.
-    pub(crate) fn lay_out(&mut self, head: Vec<Row>, size: Size) -> Vec<Row> {
+    /// that have no room, which go to the history. `marks` are numbers of rows, which change as their rows do; at another
+    /// width, none is above the screen.
+    pub(crate) fn lay_out<'a>(
+        &mut self,
+        head: Vec<Row>,
+        size: Size,
+        marks: impl Iterator<Item = &'a mut i64>,
+    ) -> Vec<Row> {
         let (cols, rows) = (usize::from(size.cols), usize::from(size.rows));
         let below = self.blank_rows_below_cursor();
         let kept = self.rows.len() - below;
         self.rows.truncate(kept);
-        self.cursor.row += head.len();
+        let above = head.len();
+        self.cursor.row += above;
         head.into_iter().rev().for_each(|row| self.rows.push_front(row));
-        if cols != self.cols {
-            self.wrap_again(cols);
-        }
+        let moved = if cols == self.cols { Vec::new() } else { self.wrap_again(cols) };
+        let height = self.rows.len();
         // The cursor stays on the screen, whatever is below it.
         let surplus = self.rows.len().saturating_sub(rows).min(self.cursor.row);
         let left = self.rows.drain(..surplus).collect();
         self.cursor.row -= surplus;
+        for mark in marks {
+            let row = *mark + above as i64;
+            let now = match usize::try_from(row).ok().filter(|_| !moved.is_empty()) {
+                // Blank rows follow the others.
+                Some(row) => {
+                    moved.get(row).copied().unwrap_or_else(|| height + row - moved.len()) as i64
+                }
+                None => row,
+            };
+            *mark = now - surplus as i64;
+        }
         if self.rows.len() > rows {
             self.rows.truncate(rows);
             self.rows[rows - 1].wrapped = false;
@@ -81,17 +100,24 @@ impl Grid {
         below.take_while(|row| row.is_blank()).count()
     }
 
-    fn wrap_again(&mut self, cols: usize) {
+    /// Returns which row each row has become, as of its first cell.
+    fn wrap_again(&mut self, cols: usize) -> Vec<usize> {
+        let mut moved = Vec::with_capacity(self.rows.len());
         let mut rows = VecDeque::with_capacity(self.rows.len());
         let mut line: Option<Unwrapped> = None;
         let mut leaves_column = false;
         let cursor = self.cursor;
         for (index, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
-            let line_so_far =
-                line.get_or_insert(Unwrapped { cells: Vec::new(), owner: row.owner, cursor: None });
+            let line_so_far = line.get_or_insert(Unwrapped {
+                cells: Vec::new(),
+                owner: row.owner,
+                cursor: None,
+                starts: VecDeque::new(),
+            });
             if std::mem::take(&mut leaves_column) && row.cell(0).width() != Width::Wide {
                 line_so_far.cells.push(Cell::EMPTY);
             }
+            line_so_far.starts.push_back(line_so_far.cells.len());
             if index == cursor.row {
                 line_so_far.cursor =
                     Some(line_so_far.cells.len() + cursor.col + usize::from(cursor.wraps));
@@ -109,20 +135,27 @@ impl Grid {
             if !row.wrapped
                 && let Some(line) = line.take()
             {
-                self.wrap_line(line, cols, &mut rows);
+                self.wrap_line(line, cols, &mut rows, &mut moved);
             }
         }
         if let Some(line) = line {
-            self.wrap_line(line, cols, &mut rows);
+            self.wrap_line(line, cols, &mut rows, &mut moved);
             if let Some(last) = rows.back_mut() {
                 last.wrapped = true;
             }
         }
         self.rows = rows;
+        moved
     }
 
-    fn wrap_line(&mut self, line: Unwrapped, cols: usize, rows: &mut VecDeque<Row>) {
-        let Unwrapped { mut cells, owner, cursor } = line;
+    fn wrap_line(
+        &mut self,
+        line: Unwrapped,
+        cols: usize,
+        rows: &mut VecDeque<Row>,
+        moved: &mut Vec<usize>,
+    ) {
+        let Unwrapped { mut cells, owner, cursor, mut starts } = line;
         // Cells in colour at the end of a line belong to its row only.
         if cells.len() > cols {
             let written =
@@ -140,6 +173,9 @@ impl Grid {
                 cursor.filter(|at| (start..end).contains(at) || (is_last && *at >= start))
             {
                 self.cursor = place(rows.len(), at - start, cols, at == cells.len());
+            }
+            while starts.pop_front_if(|at| is_last || *at < end).is_some() {
+                moved.push(rows.len());
             }
             rows.push_back(Row::of(cells[start..end].to_vec(), !is_last, owner));
             start = end;

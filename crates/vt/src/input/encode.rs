@@ -35,40 +35,11 @@ pub fn encode_items(items: &[InputItem], modes: &InputModes) -> Vec<u8> {
                         _ if all_as_escape && !character.is_control() => {
                             encode_press(&Key::Char(character).into(), modes)
                         }
-                        _ => utf8(character),
+                        _ => character.to_string().into_bytes(),
                     });
                 }
             }
         }
     }
     bytes
-}
-
-/// One character in UTF-8.
-pub(super) fn utf8(character: char) -> Vec<u8> {
-    character.encode_utf8(&mut [0; 4]).as_bytes().to_vec()
-}
-
-/// The number and final character of the control sequence of a functional key, where xterm and
-/// the kitty protocol agree: `CSI number ; modifiers final`.
-pub(super) fn functional(key: Key) -> Option<(u32, char)> {
-    Some(match key {
-        Key::Up => (1, 'A'),
-        Key::Down => (1, 'B'),
-        Key::Right => (1, 'C'),
-        Key::Left => (1, 'D'),
-        Key::End => (1, 'F'),
-        Key::Home => (1, 'H'),
-        Key::Insert => (2, '~'),
-        Key::Delete => (3, '~'),
-        Key::PageUp => (5, '~'),
-        Key::PageDown => (6, '~'),
-        Key::F(1) => (1, 'P'),
-        Key::F(2) => (1, 'Q'),
-        Key::F(4) => (1, 'S'),
-        Key::F(5) => (15, '~'),
-        Key::F(number @ 6..=10) => (u32::from(number) + 11, '~'),
-        Key::F(number @ 11..=12) => (u32::from(number) + 12, '~'),
-        _ => return None,
-    })
 }

@@ -1,6 +1,13 @@
-//! Why keys could not be read, in words that say what to write instead.
+//! Why keys could not be read, in words that say what to write instead; and the limits that they name.
 
-use super::parse::{MAX_INPUT_BYTES, MAX_INPUT_ITEMS, MAX_REPEAT};
+/// Longest input that [`parse_keys`](super::parse_keys) takes, in bytes.
+pub const MAX_INPUT_BYTES: usize = 1 << 20;
+
+/// Most items that [`parse_keys`](super::parse_keys) gives, repeats counted.
+pub const MAX_INPUT_ITEMS: usize = 1 << 20;
+
+/// Most times that one `<Name*n>` repeats its key.
+pub const MAX_REPEAT: usize = 1000;
 
 /// Why keys could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,13 +1,8 @@
 //! Keys, modifiers, and a press of one with the other.
 
 use std::fmt;
-use std::str::FromStr;
 
 use bitflags::bitflags;
-
-use super::error::KeyError;
-use super::names;
-use super::parse::parse_press;
 
 bitflags! {
     /// Modifier keys, with the bits that xterm and the kitty protocol use.
@@ -98,6 +93,32 @@ pub enum Key {
     Pause,
 }
 
+impl Key {
+    /// The number and final character of the control sequence of a functional key, where xterm and
+    /// the kitty protocol agree: `CSI number ; modifiers final`.
+    pub(super) fn functional(self) -> Option<(u32, char)> {
+        Some(match self {
+            Self::Up => (1, 'A'),
+            Self::Down => (1, 'B'),
+            Self::Right => (1, 'C'),
+            Self::Left => (1, 'D'),
+            Self::End => (1, 'F'),
+            Self::Home => (1, 'H'),
+            Self::Insert => (2, '~'),
+            Self::Delete => (3, '~'),
+            Self::PageUp => (5, '~'),
+            Self::PageDown => (6, '~'),
+            Self::F(1) => (1, 'P'),
+            Self::F(2) => (1, 'Q'),
+            Self::F(4) => (1, 'S'),
+            Self::F(5) => (15, '~'),
+            Self::F(number @ 6..=10) => (u32::from(number) + 11, '~'),
+            Self::F(number @ 11..=12) => (u32::from(number) + 12, '~'),
+            _ => return None,
+        })
+    }
+}
+
 /// A key of the numeric keypad: as with num lock on, or, for the navigation keys, off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum KeypadKey {
@@ -181,7 +202,7 @@ impl KeypadKey {
 /// A key pressed together with modifiers.
 ///
 /// [`KeyPress::new`] makes the canonical form, which is the one that parsing gives and that
-/// survives [`Display`](fmt::Display) and [`FromStr`].
+/// survives [`Display`](fmt::Display) and [`FromStr`](std::str::FromStr).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct KeyPress {
     /// The key.
@@ -219,28 +240,5 @@ impl KeyPress {
 impl From<Key> for KeyPress {
     fn from(key: Key) -> Self {
         Self::new(key, Modifiers::empty())
-    }
-}
-
-impl fmt::Display for KeyPress {
-    /// Writes the canonical name, as `Ctrl+Shift+F5`.
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.modifiers)?;
-        match (names::name_of(self.key), self.key) {
-            (Some(name), _) => f.write_str(name),
-            (None, Key::Char(c)) if self.modifiers.is_empty() => write!(f, "{c}"),
-            (None, Key::Char(c)) => write!(f, "{}", c.to_ascii_uppercase()),
-            (None, Key::F(number)) => write!(f, "F{number}"),
-            (None, other) => write!(f, "{other:?}"),
-        }
-    }
-}
-
-impl FromStr for KeyPress {
-    type Err = KeyError;
-
-    /// Reads one key name or chord, as [`parse_keys`](super::parse_keys) does of a whole string.
-    fn from_str(text: &str) -> Result<Self, KeyError> {
-        parse_press(text)
     }
 }

@@ -5,7 +5,6 @@
 //! needs no event type. A character's code is its own code point, that of the lower-case letter
 //! for a letter: a symbol counts as a key of its own, since no keyboard layout is known.
 
-use super::encode::{functional, utf8};
 use super::key::{Key, KeyPress, KeypadKey, Modifiers};
 use super::layout;
 use super::modes::{InputModes, KittyFlags};
@@ -26,7 +25,7 @@ pub(super) fn encode(press: KeyPress, modes: &InputModes) -> Option<Vec<u8>> {
         Key::Keypad(pad) => encode_keypad(pad, modifiers, flags),
         Key::F(3) => Some(sequence(13, None, modifiers, None, '~')),
         _ => {
-            let (code, last) = functional(key).or_else(|| Some((code_of(key)?, 'u')))?;
+            let (code, last) = key.functional().or_else(|| Some((code_of(key)?, 'u')))?;
             Some(sequence(code, None, modifiers, None, last))
         }
     }
@@ -41,7 +40,7 @@ fn encode_char(character: char, modifiers: Modifiers, flags: KittyFlags) -> Vec<
     let typed = if shift { layout::shifted(key) } else { key };
     let makes_text = (modifiers - Modifiers::SHIFT).is_empty();
     if makes_text && !flags.contains(KittyFlags::ALL_AS_ESCAPE) {
-        return utf8(typed);
+        return typed.to_string().into_bytes();
     }
     let alternate = (flags.contains(KittyFlags::ALTERNATE_KEYS) && typed != key).then_some(typed);
     let text = (makes_text && flags.contains(KittyFlags::ASSOCIATED_TEXT)).then_some(typed);
@@ -54,7 +53,7 @@ fn encode_keypad(pad: KeypadKey, modifiers: Modifiers, flags: KittyFlags) -> Opt
     }
     let typed = pad.character().filter(|_| modifiers.is_empty());
     if let Some(character) = typed.filter(|_| !flags.contains(KittyFlags::ALL_AS_ESCAPE)) {
-        return Some(utf8(character));
+        return Some(character.to_string().into_bytes());
     }
     let text = typed.filter(|_| flags.contains(KittyFlags::ASSOCIATED_TEXT));
     Some(sequence(keypad_code(pad)?, None, modifiers, text, 'u'))

@@ -4,7 +4,6 @@
 //! parameter (`CSI 1 ; 5 A`); elsewhere Alt is an ESC before the key's bytes, Ctrl makes a control
 //! character where there is one, and what cannot be expressed is dropped.
 
-use super::encode::{functional, utf8};
 use super::key::{Key, KeyPress, KeypadKey, Modifiers};
 use super::layout;
 use super::modes::InputModes;
@@ -17,7 +16,10 @@ pub(super) fn encode(press: KeyPress, modes: &InputModes) -> Vec<u8> {
         Key::Char(character) => {
             let typed = if shift { layout::shifted(character) } else { character };
             let control = layout::control(typed).filter(|_| ctrl);
-            escaped(modifiers, control.map_or_else(|| utf8(typed), |byte| vec![byte]))
+            escaped(
+                modifiers,
+                control.map_or_else(|| typed.to_string().into_bytes(), |byte| vec![byte]),
+            )
         }
         Key::Enter if modes.newline_mode => escaped(modifiers, b"\r\n".to_vec()),
         Key::Enter => escaped(modifiers, b"\r".to_vec()),
@@ -35,7 +37,7 @@ pub(super) fn encode(press: KeyPress, modes: &InputModes) -> Vec<u8> {
                 KeyPress { key: Key::F(number - 12), modifiers: modifiers | Modifiers::SHIFT };
             encode(base, modes)
         }
-        _ => match functional(key) {
+        _ => match key.functional() {
             Some((number, last)) => sequence(number, last, modifiers, modes),
             None => Vec::new(),
         },

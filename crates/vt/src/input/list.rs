@@ -5,28 +5,28 @@
 //! refused, while `docker compose up` and `grep ^a file` are text. With keys in brackets everything else
 //! is text, unless it begins with a chord.
 
+use super::chord::whole;
 use super::error::KeyError;
 use super::key::{Key, KeyPress, Modifiers};
-use super::parse::{self, InputItem};
 
 /// Longest input that an error repeats, in bytes.
 const MAX_SHOWN: usize = 120;
 
 /// The keys of a list; `None` when the input is text.
-pub(super) fn parse_list(input: &str) -> Result<Option<Vec<InputItem>>, KeyError> {
-    let mut items = Vec::new();
+pub(super) fn parse_list(input: &str) -> Result<Option<Vec<KeyPress>>, KeyError> {
+    let mut presses = Vec::new();
     let (mut named, mut plainly_named, mut text) = (false, false, false);
     let mut unknown = None;
     for piece in input.split_inclusive(BLANKS) {
         let word = word_of(piece);
         let is_name = word.chars().nth(1).is_some();
-        match parse::whole(word) {
+        match whole(word) {
             _ if word.is_empty() => {}
             Ok(None) => text = true,
             Ok(Some(press)) => {
                 named |= is_name;
                 plainly_named |= is_name && is_plainly_key(word);
-                items.push(InputItem::Press(press));
+                presses.push(press);
             }
             Err(error) => {
                 named = true;
@@ -34,13 +34,13 @@ pub(super) fn parse_list(input: &str) -> Result<Option<Vec<InputItem>>, KeyError
                 unknown.get_or_insert(error);
             }
         }
-        items.extend(control(piece).map(InputItem::Press));
+        presses.extend(control(piece));
     }
     match (named, text, unknown) {
         (true, true, _) if plainly_named => Err(mixture(input)),
         (false, ..) | (_, true, _) => Ok(None),
         (true, false, Some(error)) => Err(error),
-        (true, false, None) => Ok(Some(items)),
+        (true, false, None) => Ok(Some(presses)),
     }
 }
 
@@ -52,7 +52,7 @@ pub(super) fn refuse_leading_chord(input: &str) -> Result<(), KeyError> {
     let modifiers = Modifiers::CTRL | Modifiers::ALT;
     let is_chord = |press: KeyPress| press.modifiers.intersects(modifiers);
     // A caret begins a pattern as often as a chord.
-    match parse::whole(word) {
+    match whole(word) {
         Ok(Some(press)) if is_chord(press) && !word.starts_with('^') => Err(mixture(input)),
         _ => Ok(()),
     }
@@ -98,7 +98,7 @@ fn mixture(input: &str) -> KeyError {
         let name = key.rsplit_once('*').map_or(key, |(name, _)| name);
         let is_key = is_plainly_key(name)
             && name.chars().nth(1).is_some()
-            && !matches!(parse::whole(name), Ok(None));
+            && !matches!(whole(name), Ok(None));
         match (is_key, after_word) {
             (true, _) => bracketed.push_str(&format!("<{key}>{behind}")),
             (false, true) => bracketed.push_str(&format!(" {word}")),

@@ -5,7 +5,7 @@
 //! caller who gets silence would look for the fault elsewhere; the one exception is the wheel on
 //! the alternate screen, which terminals turn into cursor keys (mode 1007).
 
-use super::encode::{encode_press, utf8};
+use super::encode::encode_press;
 use super::key::{Key, Modifiers};
 use super::modes::{InputModes, MouseEncoding, MouseTracking};
 
@@ -236,7 +236,8 @@ impl Report<'_> {
                 within(at, 2015, "UTF-8 (1005)")?;
                 self.bytes.extend(b"\x1b[M");
                 let values = [u32::from(code) + 32, col + 33, row + 33];
-                self.bytes.extend(values.into_iter().filter_map(char::from_u32).flat_map(utf8));
+                let values: String = values.into_iter().filter_map(char::from_u32).collect();
+                self.bytes.extend(values.bytes());
             }
             MouseEncoding::Urxvt => {
                 let text = format!("\x1b[{};{};{}M", code + 32, col + 1, row + 1);

@@ -1,6 +1,8 @@
 //! The names of keys: one table of canonical names, one of aliases, and the nearest name to a
 //! misspelt one.
 
+use std::fmt;
+
 use super::key::{Key, KeyPress, KeypadKey, Modifiers};
 
 /// Where a name stands; an alias that is also an ordinary word counts only where it cannot be one.
@@ -252,6 +254,20 @@ pub(super) fn split_chord(
         rest = tail;
     }
     (!modifiers.is_empty()).then_some((modifiers, rest))
+}
+
+impl fmt::Display for KeyPress {
+    /// Writes the canonical name, as `Ctrl+Shift+F5`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.modifiers)?;
+        match (name_of(self.key), self.key) {
+            (Some(name), _) => f.write_str(name),
+            (None, Key::Char(c)) if self.modifiers.is_empty() => write!(f, "{c}"),
+            (None, Key::Char(c)) => write!(f, "{}", c.to_ascii_uppercase()),
+            (None, Key::F(number)) => write!(f, "F{number}"),
+            (None, other) => write!(f, "{other:?}"),
+        }
+    }
 }
 
 fn canonical(name: &str) -> Option<Key> {

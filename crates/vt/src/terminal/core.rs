@@ -12,11 +12,13 @@ use super::capture::Capture;
 use super::charsets::Charsets;
 use super::modes::Modes;
 use super::pen::Pen;
+use super::tabs::TabStops;
 use crate::cell::Cell;
 use crate::command_line::{CommandLine, EnteredLines};
 use crate::event::{Event, Mark};
 use crate::grid::{Grid, Position};
 use crate::history::History;
+use crate::image::Images;
 use crate::input::{MouseEncoding, MouseTracking};
 use crate::row::Owner;
 use crate::screen::CursorShape;
@@ -30,8 +32,6 @@ const MAX_REPLIES: usize = 8 * 1024;
 const MAX_EVENTS: usize = 1024;
 /// Cells that may be touched before the clock is looked at.
 pub(super) const MAX_WORK: usize = 1 << 18;
-/// Columns between the tab stops that a terminal starts with.
-const TAB: usize = 8;
 
 /// What DECSC keeps.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,6 +67,8 @@ pub(super) struct Core {
     pub(super) alternate: Grid,
     pub(super) is_alternate: bool,
     pub(super) history: History,
+    #[serde(default)]
+    pub(super) images: Images,
     pub(super) pen: Pen,
     pub(super) charsets: Charsets,
     pub(super) modes: Modes,
@@ -75,8 +77,7 @@ pub(super) struct Core {
     /// Modes that were saved (XTSAVE).
     pub(super) saved_modes: BTreeMap<u16, bool>,
     pub(super) per_screen: [PerScreen; 2],
-    /// Columns with a tab stop.
-    pub(super) tabs: Vec<bool>,
+    pub(super) tabs: TabStops,
     pub(super) cursor_style: CursorStyle,
     pub(super) modify_other_keys: u8,
     /// What REP repeats.
@@ -149,6 +150,7 @@ impl Core {
             alternate: Grid::new(size),
             is_alternate: false,
             history: History::new(scrollback_lines),
+            images: Images::default(),
             pen: Pen::default(),
             charsets: Charsets::default(),
             modes: Modes::default(),
@@ -156,7 +158,7 @@ impl Core {
             mouse_encoding: MouseEncoding::default(),
             saved_modes: BTreeMap::new(),
             per_screen: [PerScreen::default(), PerScreen::default()],
-            tabs: default_tabs(size.cols.into()),
+            tabs: TabStops::new(size.cols.into()),
             cursor_style: CursorStyle::default(),
             modify_other_keys: 0,
             last_printed: None,
@@ -229,7 +231,7 @@ impl Core {
     #[inline]
     pub(super) fn tap_bytes(&mut self, bytes: &[u8]) {
         self.printed += bytes.len() as u64;
-        if self.taps && self.capture.as_ref().is_none_or(Capture::is_suspended) {
+        if self.taps && self.capture.as_ref().is_none_or(|capture| capture.is_suspended) {
             self.tapped.extend_from_slice(bytes);
         }
     }
@@ -248,9 +250,11 @@ impl Core {
     /// Moves the lines up; those that leave the primary screen at its top go to the history.
     pub(super) fn scroll_up(&mut self, lines: Range<usize>, count: usize) {
         let count = count.min(lines.len());
-        if !self.is_alternate && self.primary.leaves_at_top(&lines) {
+        let leaves = !self.is_alternate && self.primary.leaves_at_top(&lines);
+        if leaves {
             (0..count).for_each(|row| self.leave(row));
         }
+        self.move_images(&lines, leaves, -(count as i64));
         self.work +=
             if lines.len() == usize::from(self.size.rows) { count * 8 } else { lines.len() * 4 };
         let blank = self.blank();
@@ -264,6 +268,7 @@ impl Core {
         self.top_is_replaced(lines.start);
         let blank = self.blank();
         self.work += self.cols() + 4 * lines.len();
+        self.move_images(&lines, false, count.min(lines.len()) as i64);
         self.grid_mut().scroll_down(lines, count, blank);
     }
 
@@ -285,26 +290,6 @@ impl Core {
             capture.take(row, &self.tables, &self.tabs);
         }
         self.work += row.len() / 4;
-    }
-
-    /// Where a tab from a column leads: the last column at most.
-    pub(super) fn next_stop(&self, col: usize) -> usize {
-        next_stop(&self.tabs, col)
-    }
-
-    pub(super) fn reset_tabs(&mut self) {
-        self.tabs = default_tabs(self.cols());
-    }
-
-    pub(super) fn resize_tabs(&mut self) {
-        let cols = self.cols();
-        self.tabs.truncate(cols);
-        self.tabs.extend((self.tabs.len()..cols).map(|col| col % TAB == 0));
-    }
-
-    /// There are only the tab stops that a terminal starts with.
-    pub(super) fn has_default_tabs(&self) -> bool {
-        self.tabs.iter().enumerate().all(|(col, stop)| *stop == (col % TAB == 0))
     }
 
     /// Forgets styles and clusters that nothing refers to, once there are many.
@@ -331,14 +316,4 @@ impl Core {
         self.primary.row_mut(row).reach();
         self.capture = Some(Capture::begin(self.primary.cursor.col));
     }
-}
-
-fn default_tabs(cols: usize) -> Vec<bool> {
-    (0..cols).map(|col| col % TAB == 0).collect()
-}
-
-/// Where a tab from a column leads: the last column at most.
-pub(super) fn next_stop(tabs: &[bool], col: usize) -> usize {
-    let stop = tabs.iter().skip(col + 1).position(|stop| *stop);
-    stop.map_or(tabs.len() - 1, |at| col + 1 + at).min(tabs.len() - 1)
 }

@@ -153,7 +153,7 @@ impl Core {
             let grid = self.grid();
             let Position { row, col, wraps } = grid.cursor;
             let end = grid.right_end(col);
-            let next = self.next_stop(col).min(end - 1);
+            let next = self.tabs.next(col).min(end - 1);
             if wraps || next == col {
                 return self.put_margin_tab();
             }
@@ -174,7 +174,7 @@ impl Core {
     pub(super) fn skip_tabs(&mut self, count: usize) {
         for _ in 0..count.min(self.cols()) {
             let col = self.grid().cursor.col;
-            let next = self.next_stop(col).min(self.grid().right_end(col) - 1);
+            let next = self.tabs.next(col).min(self.grid().right_end(col) - 1);
             self.grid_mut().cursor.col = next;
         }
         self.grid_mut().cursor.wraps = false;
@@ -188,7 +188,7 @@ impl Core {
             let grid = self.grid();
             let col = grid.cursor.col;
             let first = if origin { grid.columns.start } else { 0 };
-            let before = self.tabs.iter().take(col).rposition(|stop| *stop).unwrap_or(0).max(first);
+            let before = self.tabs.before(col).max(first);
             self.grid_mut().cursor.col = before.min(col);
         }
         self.grid_mut().cursor.wraps = false;

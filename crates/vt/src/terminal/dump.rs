@@ -16,6 +16,7 @@ use super::core::{Core, CursorStyle, PerScreen, Saved};
 use super::modes::{ENCODINGS, MICE, Modes, PRIVATE};
 use crate::format::sgr_parameters;
 use crate::grid::{Grid, Position};
+use crate::image::kitty;
 use crate::row::Row as LiveRow;
 use crate::screen::{Cell, CellWidth, CursorShape, Row};
 use crate::size::Size;
@@ -51,12 +52,15 @@ struct Painter {
     text: String,
     style: Style,
     link: Option<Box<str>>,
+    /// The cursor was saved to place an image.
+    has_saved: bool,
 }
 
 impl Painter {
     fn core(&mut self, core: &Core) {
         self.text.push_str("\x1bc\x1b]104\x1b\\\x1b]110\x1b\\\x1b]111\x1b\\\x1b]112\x1b\\");
         self.colors(core);
+        core.images.named().for_each(|image| kitty::write_image(&mut self.text, image, None));
         if let Some(level) = core.level {
             let _ = write!(self.text, "\x1b[6{level};1\"p");
         }
@@ -65,7 +69,8 @@ impl Painter {
             let _ = write!(self.text, "\x1b]2;{}\x1b\\", frozen.title);
             // What comes after it is part of the update.
             self.text.push_str(if frozen.is_alternate { "\x1b[?1049h" } else { "" });
-            self.rows(core.view_of(&frozen.grid));
+            // Its images are left out.
+            self.rows(core.view_of(&frozen.grid), |_, _| ());
             self.place(core, &frozen.grid, frozen.grid.cursor, 0, 0);
             self.plain();
             self.text.push_str("\x1b[?2026h\x1b[?1049l\x1b[H\x1b[J\x1b[3J");
@@ -74,13 +79,18 @@ impl Painter {
         if !core.is_alternate {
             self.hidden_alternate(core);
         }
-        self.rows(core.history_rows(0).chain(core.view_of(&core.primary)));
+        let above = core.history.rows(core.cols()) as i64;
+        self.rows(core.history_rows(0).chain(core.view_of(&core.primary)), |painter, row| {
+            painter.images(core, false, row as i64 - above);
+        });
         self.keyboard(&core.per_screen[0]);
         if core.is_alternate {
             // Entering the alternate screen saves the primary one's cursor.
             self.saved_cursor(core, &core.primary, &core.per_screen[0]);
             self.text.push_str("\x1b[?47h\x1b[H\x1b[J");
-            self.rows(core.view_of(&core.alternate));
+            self.rows(core.view_of(&core.alternate), |painter, row| {
+                painter.images(core, true, row as i64);
+            });
             self.keyboard(&core.per_screen[1]);
             self.saved_cursor(core, &core.alternate, &core.per_screen[1]);
         } else {
@@ -90,12 +100,13 @@ impl Painter {
     }
 
     /// Prints rows one below the other. A soft wrap is made by printing on, a hard one by CR LF. The background is the
-    /// default wherever a new row may scroll in, because terminals fill that with the background in force.
-    fn rows(&mut self, rows: impl Iterator<Item = Row>) {
+    /// default wherever a new row may scroll in, because terminals fill that with the background in force. `begun` is called
+    /// with the number of each row once the cursor is there.
+    fn rows(&mut self, rows: impl Iterator<Item = Row>, begun: impl Fn(&mut Self, usize)) {
         let mut continues = false;
-        let mut rows = rows.peekable();
-        while let Some(row) = rows.next() {
-            let next = rows.peek().and_then(|next| next.cells.first()).filter(|_| row.wrapped);
+        let mut rows = rows.enumerate().peekable();
+        while let Some((number, row)) = rows.next() {
+            let next = rows.peek().and_then(|(_, next)| next.cells.first()).filter(|_| row.wrapped);
             let wraps = next.is_some();
             let wide = next.filter(|next| next.width == CellWidth::Double);
             // The last column was left free for a wide character, in its background.
@@ -103,7 +114,7 @@ impl Painter {
                 let free = Style { bg: wide.style.bg, ..Style::default() };
                 last.is_blank() && last.width == CellWidth::Single && last.style == free
             });
-            self.row(&row, wraps, is_free, continues);
+            self.row(&row, wraps, is_free, continues, |painter| begun(painter, number));
             continues = wraps;
             if !wraps && rows.peek().is_some() {
                 self.plain();
@@ -113,7 +124,14 @@ impl Painter {
         self.plain();
     }
 
-    fn row(&mut self, row: &Row, wraps: bool, is_free: bool, continues: bool) {
+    fn row(
+        &mut self,
+        row: &Row,
+        wraps: bool,
+        is_free: bool,
+        continues: bool,
+        begun: impl Fn(&mut Self),
+    ) {
         let mut end = if wraps { row.cells.len() } else { row.visible_len() };
         end -= usize::from(is_free);
         // A row is only continued by printing there.
@@ -132,7 +150,11 @@ impl Painter {
                 (end, erased) = (start, Some(bg));
             }
         }
-        row.cells[..end].iter().for_each(|cell| self.cell(cell));
+        // The first character of a row that continues another one brings the cursor there.
+        let (first, rest) = row.cells[..end].split_at(usize::from(continues));
+        first.iter().for_each(|cell| self.cell(cell));
+        begun(self);
+        rest.iter().for_each(|cell| self.cell(cell));
         if continues && end < row.cells.len() && row.cells[0].style.bg != Style::default().bg {
             // The row may have scrolled in with the background of its first cell.
             self.plain();
@@ -142,6 +164,20 @@ impl Painter {
             self.set_link(None);
             self.set_style(Style { bg, ..Style::default() });
             self.text.push_str("\x1b[K");
+        }
+    }
+
+    /// The images that begin in the cursor's row; the cursor stays where it is.
+    fn images(&mut self, core: &Core, alternate: bool, row: i64) {
+        for (placed, image) in core.images.placed_in(alternate, row) {
+            let placement = &placed.placement;
+            let _ = write!(self.text, "\x1b7\x1b[{}G", placement.col + 1);
+            match image.id {
+                0 => kitty::write_image(&mut self.text, image, Some(placement)),
+                id => kitty::write_placement(&mut self.text, id, placed.id, placement),
+            }
+            self.text.push_str("\x1b8");
+            self.has_saved = true;
         }
     }
 
@@ -218,7 +254,9 @@ impl Painter {
 
     fn saved_cursor(&mut self, core: &Core, grid: &Grid, screen: &PerScreen) {
         let saved = &screen.saved;
+        let has_saved = std::mem::take(&mut self.has_saved);
         if *saved == Saved::default() {
+            self.text.push_str(if has_saved { "\x1b[H\x1b7" } else { "" });
             return;
         }
         if saved.origin {
@@ -249,9 +287,9 @@ impl Painter {
     /// Everything of the screen that is shown but its rows.
     fn finish(&mut self, core: &Core) {
         let grid = core.grid();
-        if !core.has_default_tabs() {
+        if !core.tabs.are_default() {
             self.text.push_str("\x1b[3g");
-            for (col, _) in core.tabs.iter().enumerate().filter(|(_, stop)| **stop) {
+            for col in core.tabs.iter() {
                 let _ = write!(self.text, "\x1b[{}G\x1bH", col + 1);
             }
         }
@@ -298,6 +336,9 @@ impl Painter {
             let _ = write!(self.text, "\x1b[>4;{}m", core.modify_other_keys);
         }
         self.cursor_style(core.cursor_style, core.modes.contains(Modes::SHOW_CURSOR));
+        if let Some(loading) = &core.images.loading {
+            kitty::write_loading(&mut self.text, loading);
+        }
     }
 
     fn cursor_style(&mut self, style: CursorStyle, visible: bool) {

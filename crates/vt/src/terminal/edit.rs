@@ -6,9 +6,11 @@ use super::charsets::Charsets;
 use super::core::{Core, CursorStyle, PerScreen, Saved};
 use super::modes::Modes;
 use super::pen::Pen;
+use super::tabs::TabStops;
 use crate::cell::Cell;
 use crate::command_line::EnteredLines;
 use crate::grid::{Position, Rectangle};
+use crate::image::Images;
 use crate::input::{MouseEncoding, MouseTracking};
 
 impl Core {
@@ -33,6 +35,9 @@ impl Core {
         }
         match what {
             0 => {
+                if (row, col) == (0, 0) {
+                    self.erase_images();
+                }
                 let grid = self.grid_mut();
                 // Behind the last column there is nothing to erase.
                 if !wraps {
@@ -56,10 +61,12 @@ impl Core {
     fn clear_screen(&mut self) {
         let blank = self.blank();
         let height = self.grid().height();
+        self.erase_images();
         if !self.is_alternate {
             let used = self.primary.used_rows();
             self.capture_before_clear();
             (0..used).for_each(|row| self.leave(row));
+            self.images.move_rows(false, i64::MIN..0, -(used as i64));
         }
         self.grid_mut().erase_rows(0..height, blank);
     }
@@ -172,7 +179,9 @@ impl Core {
             self.top_is_replaced(self.grid().cursor.row);
             let grid = self.grid_mut();
             let lines = grid.cursor.row..grid.lines.end;
-            grid.scroll_up(lines, count, blank);
+            grid.scroll_up(lines.clone(), count, blank);
+            self.move_images(&lines, false, -(count.min(lines.len()) as i64));
+            let grid = self.grid_mut();
             let col = grid.columns.start;
             grid.move_to(grid.cursor.row, col);
         }
@@ -209,6 +218,7 @@ impl Core {
     pub(super) fn alignment_test(&mut self) {
         self.work += self.cols() * usize::from(self.size.rows);
         self.modes.remove(Modes::ORIGIN);
+        self.erase_images();
         let grid = self.grid_mut();
         grid.reset_margins();
         let (height, cols) = (grid.height(), grid.cols());
@@ -244,6 +254,7 @@ impl Core {
         let blank = self.blank();
         let height = self.alternate.height();
         self.work += 4 * height;
+        self.images.remove(|placed| placed.alternate);
         self.alternate.erase_rows(0..height, blank);
     }
 
@@ -297,6 +308,7 @@ impl Core {
         self.end_synchronized();
         self.show_alternate(false);
         self.capture_before_clear();
+        self.images = Images::default();
         self.history.clear();
         self.history.count(self.size.rows.into());
         let height = self.primary.height();
@@ -319,7 +331,7 @@ impl Core {
         (self.attribute_extent, self.checksum) = (0, 0);
         (self.iso_protection, self.level) = (false, None);
         self.reset_pen();
-        self.reset_tabs();
+        self.tabs = TabStops::new(self.cols());
         self.command_line = None;
         self.entered_lines = EnteredLines::default();
         if !self.title.is_empty() {

@@ -3,6 +3,7 @@
 use super::core::{Core, MAX_WORK};
 use super::cursor::Direction;
 use super::modes::Modes;
+use super::tabs::TabStops;
 use crate::event::Event;
 use crate::grid::Rectangle;
 use crate::parser::{BEL, Csi, Handler};
@@ -77,7 +78,7 @@ impl Handler for Core {
             }
             (b"", b'H') => {
                 let col = self.grid().cursor.col;
-                self.tabs[col] = true;
+                self.tabs.set(col, true);
             }
             (b"", b'M') => self.reverse_index(),
             (b"", b'N') => self.charsets.single = Some(2),
@@ -234,7 +235,7 @@ impl Core {
             (PLAIN, b'J') => self.erase_display(first, true),
             (PLAIN, b'K') => self.erase_line(first, true),
             (PLAIN, b'S') => self.reply(&format!("\x1b[?{first};1;0S")),
-            (PLAIN, b'W') if first == 5 => self.reset_tabs(),
+            (PLAIN, b'W') if first == 5 => self.tabs = TabStops::new(self.cols()),
             (PLAIN, b'h' | b'l') => {
                 params.all().iter().for_each(|mode| self.set_private_mode(*mode, csi.last == b'h'));
             }
@@ -324,9 +325,9 @@ impl Core {
         match what {
             0 => {
                 let col = self.grid().cursor.col;
-                self.tabs[col] = false;
+                self.tabs.set(col, false);
             }
-            3 => self.tabs.fill(false),
+            3 => self.tabs.clear(),
             _ => {}
         }
     }

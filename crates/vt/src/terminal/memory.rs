@@ -1,6 +1,7 @@
 //! What a terminal takes in memory, and how that is made less.
 
 use super::Terminal;
+use crate::image::Images;
 
 /// Least room beyond what is taken for a history that was shortened to grow again.
 const ROOM_TO_GROW: usize = 1024 * 1024;
@@ -13,11 +14,15 @@ impl Terminal {
             + core.alternate.memory()
             + core.history.memory()
             + core.tables.memory()
+            + core.images.memory()
     }
 
-    /// Drops the oldest lines until screens and history take about `bytes`, and keeps no more rows
+    /// Drops images and the oldest lines until screens and history take about `bytes`, and keeps no more rows
     /// than that from now on.
     pub fn shrink_memory(&mut self, bytes: usize) {
+        if self.memory_estimate() > bytes {
+            self.core.images = Images::default();
+        }
         let core = &mut self.core;
         let screens = core.primary.memory() + core.alternate.memory() + core.tables.memory();
         let rows = core.history.shrink(bytes.saturating_sub(screens), core.size.cols.into());

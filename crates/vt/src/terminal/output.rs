@@ -5,6 +5,7 @@ use std::fmt;
 use super::capture::Capture;
 use super::persisted::PersistedError;
 use super::{Options, Terminal};
+use crate::image::Images;
 use crate::size::Size;
 
 /// Collects a command's output in a terminal of its own.
@@ -36,6 +37,7 @@ impl CleanOutput {
         self.0.feed(bytes);
         self.0.core.replies.clear();
         self.0.core.events.clear();
+        self.0.core.images = Images::default();
     }
 
     /// The terminal has a new size, and its cursor is in `row` of it now.

@@ -88,8 +88,9 @@ impl Core {
             && saved
             && self.charsets.is_sound()
             && self.level.is_none_or(|level| (1..=5).contains(&level))
-            && self.tabs.len() == usize::from(self.size.cols)
+            && self.tabs.cols() == usize::from(self.size.cols)
             && self.history.is_sound()
+            && self.images.is_sound(self.size.cols)
     }
 
     fn restored(&mut self, options: Options) {

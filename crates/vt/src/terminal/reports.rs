@@ -7,10 +7,11 @@
 use std::fmt::Write as _;
 
 use super::core::Core;
-use super::modes::{CELL_PIXELS, Modes};
+use super::modes::Modes;
 use crate::format::sgr_parameters;
 use crate::parser::Csi;
 use crate::screen::CursorShape;
+use crate::size::CELL_PIXELS;
 use crate::style::Attributes;
 
 impl Core {
@@ -105,8 +106,8 @@ impl Core {
                 ));
             }
             2 => {
-                let stops = self.tabs.iter().enumerate().filter(|(_, stop)| **stop);
-                let stops: Vec<String> = stops.map(|(col, _)| (col + 1).to_string()).collect();
+                let stops: Vec<String> =
+                    self.tabs.iter().map(|col| (col + 1).to_string()).collect();
                 self.reply(&format!("\x1bP2$u{}\x1b\\", stops.join("/")));
             }
             _ => {}

@@ -17,6 +17,10 @@ impl Core {
         let old = usize::from(self.size.cols);
         let cols = usize::from(size.cols);
         let mut head = Vec::new();
+        if cols != old {
+            // Rows of the history have other numbers at another width.
+            self.images.remove(|placed| placed.placement.row < 0);
+        }
         if cols != old
             && let Some(line) = self.history.take_open(old)
         {
@@ -25,8 +29,8 @@ impl Core {
             head = rows;
         }
         self.size = size;
-        self.resize_tabs();
-        let left = self.primary.lay_out(head, size);
+        self.tabs.resize(cols);
+        let left = self.primary.lay_out(head, size, self.images.rows_mut(false));
         for row in left {
             self.history.push(&row, &self.tables, cols);
             if let Some(capture) = &mut self.capture {
@@ -35,11 +39,18 @@ impl Core {
         }
         self.bring_back(size);
         self.primary.fill(size);
-        self.alternate.cut_to(size);
+        let above = self.alternate.cut_to(size);
+        let height = i64::from(size.rows);
+        self.images.move_rows(true, 0..i64::MAX, -(above as i64));
+        self.images.remove(|placed| placed.placement.row >= height);
+        self.images.cut_to(size.cols);
         for screen in &mut self.per_screen {
             let saved = &mut screen.saved.position;
             saved.row = saved.row.min(usize::from(size.rows) - 1);
-            saved.col = saved.col.min(cols - 1);
+            // Behind what was the last column there may be more.
+            let next = saved.col + usize::from(saved.wraps);
+            saved.wraps &= next >= cols;
+            saved.col = next.min(cols - 1);
         }
         // Lines can no longer be counted from where they began.
         self.command_line = None;
@@ -64,6 +75,7 @@ impl Core {
             if let Some(last) = rows.last_mut() {
                 last.wrapped = open;
             }
+            self.images.rows_mut(false).for_each(|row| *row += rows.len() as i64);
             self.primary.bring_back(rows);
         }
     }

@@ -120,13 +120,18 @@ impl Core {
             self.report_setting(setting);
         } else if let Some(names) = payload.strip_prefix(b"+q") {
             self.report_capabilities(names);
+        } else if let Some(at) = payload.iter().position(|byte| !matches!(byte, b'0'..=b'9' | b';'))
+            && payload[at] == b'q'
+        {
+            self.draw_sixels(&payload[..at], &payload[at + 1..]);
         }
     }
 
-    /// Kitty graphics: programs follow the question with DA1, which ends their wait.
+    /// Kitty graphics. They are not answered: programs follow a question with DA1, which ends their wait.
     pub(super) fn application_command(&mut self, payload: &[u8]) {
-        if payload.starts_with(b"G") {
+        if let Some(payload) = payload.strip_prefix(b"G") {
             self.unanswered = Some(String::from("APC G (kitty graphics)"));
+            self.graphics_command(payload);
         }
     }
 }

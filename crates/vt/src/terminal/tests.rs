@@ -861,3 +861,12 @@ fn titles_can_be_pushed_without_end() {
     terminal.feed(&b"\x1b[23t".repeat(5000));
     assert_eq!(terminal.title(), "title 4984", "the oldest that was kept");
 }
+
+#[test]
+fn a_cursor_saved_before_a_wrap_has_room_on_a_wider_screen() {
+    let mut terminal = terminal(9, 2);
+    terminal.feed(b"123456789\x1b7");
+    terminal.resize(Size { cols: 10, rows: 2 });
+    terminal.feed(b"\x1b8x");
+    assert_eq!(terminal.screen().rows[0].text(), "123456789x");
+}
