@@ -734,6 +734,7 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         "\x0e\x1b)0",
         "\x1b(0",
         "[begins] x",
+        "\x1bVkept\r",
     ] {
         let mut terminal = terminal(20, 5);
         terminal.feed(b"$ killed\r\n");
@@ -748,6 +749,19 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         terminal.feed(printed.as_bytes());
         let output = terminal.take_done_output() + &terminal.end_output().text;
         assert_eq!(output, printed.replace('\r', ""), "{left:?}");
+    }
+}
+
+#[test]
+fn a_command_prints_on_no_earlier_text() {
+    for left in ["\x1b[H", "\x1b[H\x1b[41m", "\x1b[1;7H", "\x1bVkept\x1b[H"] {
+        let mut terminal = terminal(20, 5);
+        terminal.feed(format!("earlier line\r\nearlier line\r\n$ {left}").as_bytes());
+        assert!(!terminal.reset_for_command().is_empty(), "{left:?}");
+        assert_eq!(terminal.reset_for_command(), "", "{left:?}");
+        terminal.begin_output();
+        terminal.feed(b"1\t2\r\n30%\r\x1b[Kx\ty\r\n");
+        assert_eq!(terminal.end_output().text, "1\t2\nx\ty\n", "{left:?}");
     }
 }
 
