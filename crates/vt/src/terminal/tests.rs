@@ -801,6 +801,22 @@ fn wide_output_is_whole_when_the_size_changes() {
 }
 
 #[test]
+fn a_tab_in_the_part_of_a_line_that_was_taken_adds_nothing_when_the_size_changes() {
+    for rows in [2, 3, 24] {
+        let mut terminal = terminal(20, rows);
+        terminal.feed(b"$ \r\n");
+        terminal.begin_output();
+        let text = format!("{}12345678\t{}\n", "\n".repeat(rows.into()), "y".repeat(20));
+        terminal.feed(text.replace('\n', "\r\n").as_bytes());
+        terminal.feed("\r\n".repeat(usize::from(rows) - 2).as_bytes());
+        let mut output = terminal.take_done_output();
+        terminal.resize(Size { cols: 80, rows });
+        output += &(terminal.take_done_output() + &terminal.end_output().text);
+        assert_eq!(output.trim_end(), text.trim_end(), "{rows} rows");
+    }
+}
+
+#[test]
 fn output_is_whole_when_the_size_changes_within_a_line() {
     let mut terminal = terminal(10, 3);
     terminal.feed(b"old\r\nold\r\n$ ");
