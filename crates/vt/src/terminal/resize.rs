@@ -39,7 +39,9 @@ impl Core {
         for screen in &mut self.per_screen {
             let saved = &mut screen.saved.position;
             saved.row = saved.row.min(usize::from(size.rows) - 1);
-            saved.col = saved.col.min(cols - 1);
+            // Behind the last column is behind the text.
+            saved.col = (saved.col + usize::from(saved.wraps)).min(cols - 1);
+            saved.wraps &= saved.col + 1 == cols;
         }
         // Lines can no longer be counted from where they began.
         self.command_line = None;

@@ -817,6 +817,19 @@ fn a_tab_in_the_part_of_a_line_that_was_taken_adds_nothing_when_the_size_changes
 }
 
 #[test]
+fn a_cursor_that_was_saved_behind_the_last_column_is_behind_the_text_of_a_wider_screen() {
+    let mut terminal = terminal(2, 1);
+    terminal.feed(b"ab\x1b7");
+    terminal.resize(Size { cols: 4, rows: 1 });
+    let mut replayed = Terminal::new(terminal.size(), Options::default());
+    replayed.feed(&terminal.dump().stream);
+    for terminal in [&mut terminal, &mut replayed] {
+        terminal.feed(b"\x1b8c");
+        assert_eq!(text(terminal), "abc");
+    }
+}
+
+#[test]
 fn output_is_whole_when_the_size_changes_within_a_line() {
     let mut terminal = terminal(10, 3);
     terminal.feed(b"old\r\nold\r\n$ ");
