@@ -197,6 +197,23 @@ async fn a_command_behind_a_typed_program_is_refused() {
     sessions.shutdown().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_line_of_a_command_continues_where_the_one_before_stopped() {
+    let sessions = Sessions::new(Settings::default());
+    for program in ["bash", "zsh", "fish", "dash"] {
+        let session = shell(&sessions, program).await;
+        for (command, output) in [
+            ("printf 'a\\t'\nprintf 'b\\n'", "a\tb\n"),
+            ("printf 'Building...'\nprintf '\\rDone.      \\n'", "Done.      \n"),
+            ("printf 'e'\nprintf '\\314\\201\\n'", "e\u{301}\n"),
+        ] {
+            let report = session.execute(command, PATIENCE, 1000).await.expect("it runs");
+            assert_eq!(report.output, output, "{program}: {command}");
+        }
+    }
+    sessions.shutdown().await;
+}
+
 /// The next command is there already when it is printed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_printed_before_the_prompt_is_kept() {

@@ -63,10 +63,10 @@ impl Lines {
                 .iter()
                 .map(|cell| if cell.is_earlier() { Cell::EMPTY } else { *cell })
                 .collect();
-            let from = match continues {
-                true => cells.iter().position(|cell| !cell.is_earlier()).unwrap_or(0),
-                false => 0,
-            };
+            // Columns that a tab led over were not written to: they are part of what was there before, too.
+            let first = cells.iter().position(is_new).filter(|_| continues).unwrap_or(0);
+            let from = cells[..first].iter().rposition(|cell| cell.is_earlier());
+            let from = from.map_or(0, |last| last + 1);
             self.push_cells(&new[from..], from, tables, tabs);
         } else {
             self.push_cells(cells, 0, tables, tabs);

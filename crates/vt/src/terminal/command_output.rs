@@ -133,9 +133,19 @@ impl Core {
         if !self.charsets.is_plain() {
             reset.push_str("\x0f\x1b(B\x1b)B");
         }
+        if self.iso_protection {
+            // What is protected is not erased.
+            reset.push_str("\x1b[\"q");
+        }
         // Columns of the output count from 0, whatever the prompt's hooks left in the line.
-        if grid.cursor.col > 0 || grid.cursor.wraps {
+        let is_within_row = grid.cursor.col > 0 || grid.cursor.wraps;
+        if is_within_row {
             reset.push_str("\r\n");
+        }
+        // A tab that leads over earlier text could not be told from blanks.
+        let first = grid.cursor.row + usize::from(is_within_row);
+        if (first..grid.height()).any(|row| grid.row(row).written() > 0) {
+            reset.push_str("\x1b[m\x1b[J");
         }
         reset
     }

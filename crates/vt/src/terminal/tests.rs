@@ -734,6 +734,7 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         "\x0e\x1b)0",
         "\x1b(0",
         "[begins] x",
+        "\x1bVkept\r",
     ] {
         let mut terminal = terminal(20, 5);
         terminal.feed(b"$ killed\r\n");
@@ -748,6 +749,19 @@ fn a_command_finds_the_terminal_as_a_shell_leaves_it() {
         terminal.feed(printed.as_bytes());
         let output = terminal.take_done_output() + &terminal.end_output().text;
         assert_eq!(output, printed.replace('\r', ""), "{left:?}");
+    }
+}
+
+#[test]
+fn a_command_prints_on_no_earlier_text() {
+    for left in ["\x1b[H", "\x1b[H\x1b[41m", "\x1b[1;7H", "\x1bVkept\x1b[H"] {
+        let mut terminal = terminal(20, 5);
+        terminal.feed(format!("earlier line\r\nearlier line\r\n$ {left}").as_bytes());
+        assert!(!terminal.reset_for_command().is_empty(), "{left:?}");
+        assert_eq!(terminal.reset_for_command(), "", "{left:?}");
+        terminal.begin_output();
+        terminal.feed(b"1\t2\r\n30%\r\x1b[Kx\ty\r\n");
+        assert_eq!(terminal.end_output().text, "1\t2\nx\ty\n", "{left:?}");
     }
 }
 
@@ -783,6 +797,35 @@ fn wide_output_is_whole_when_the_size_changes() {
         }
         let output = terminal.take_done_output() + &terminal.end_output().text;
         assert_eq!(output, format!("{text}\n"), "{narrow:?} {wide:?}");
+    }
+}
+
+#[test]
+fn a_tab_in_the_part_of_a_line_that_was_taken_adds_nothing_when_the_size_changes() {
+    for rows in [2, 3, 24] {
+        let mut terminal = terminal(20, rows);
+        terminal.feed(b"$ \r\n");
+        terminal.begin_output();
+        let text = format!("{}12345678\t{}\n", "\n".repeat(rows.into()), "y".repeat(20));
+        terminal.feed(text.replace('\n', "\r\n").as_bytes());
+        terminal.feed("\r\n".repeat(usize::from(rows) - 2).as_bytes());
+        let mut output = terminal.take_done_output();
+        terminal.resize(Size { cols: 80, rows });
+        output += &(terminal.take_done_output() + &terminal.end_output().text);
+        assert_eq!(output.trim_end(), text.trim_end(), "{rows} rows");
+    }
+}
+
+#[test]
+fn a_cursor_that_was_saved_behind_the_last_column_is_behind_the_text_of_a_wider_screen() {
+    let mut terminal = terminal(2, 1);
+    terminal.feed(b"ab\x1b7");
+    terminal.resize(Size { cols: 4, rows: 1 });
+    let mut replayed = Terminal::new(terminal.size(), Options::default());
+    replayed.feed(&terminal.dump().stream);
+    for terminal in [&mut terminal, &mut replayed] {
+        terminal.feed(b"\x1b8c");
+        assert_eq!(text(terminal), "abc");
     }
 }
 

@@ -251,6 +251,10 @@ impl Run {
             self.unconfirmed = None;
         } else if !is_announced || !self.is_captured() {
             return false;
+        } else if self.suspended.as_ref().is_some_and(|since| since.bytes.is_empty()) {
+            // This line continues where the one before stopped.
+            self.resume(terminal);
+            return false;
         }
         // What the prompt said is not output, or what hooks printed before a later line.
         if let Some(Suspended { pending, .. }) = self.suspended.take() {
