@@ -5,6 +5,7 @@
 
 mod attach;
 mod c;
+mod c_bit_fields;
 mod core_files;
 mod cpp;
 mod cpp_initialisers;
