@@ -349,6 +349,7 @@ const RUST_FIELDS: (&str, &str) = ("rust_fields.py", include_str!("lldb/rust_fie
 const RUST_CONTAINERS: (&str, &str) =
     ("rust_containers.py", include_str!("lldb/rust_containers.py"));
 const RUST_LIBRARY: (&str, &str) = ("rust_library.py", include_str!("lldb/rust_library.py"));
+const RUST_FUTURES: (&str, &str) = ("rust_futures.py", include_str!("lldb/rust_futures.py"));
 const RUST_INSIDE: (&str, &str) = ("rust_inside.py", include_str!("lldb/rust_inside.py"));
 const RUST_NAMES: (&str, &str) = ("rust_names.py", include_str!("lldb/rust_names.py"));
 const CPP_BITS: (&str, &str) = ("cpp_bits.py", include_str!("lldb/cpp_bits.py"));
@@ -393,6 +394,7 @@ impl Formatter {
                     RUST_FIELDS,
                     RUST_CONTAINERS,
                     RUST_LIBRARY,
+                    RUST_FUTURES,
                     RUST_INSIDE,
                     RUST_ACCESS,
                     RUST_CRATES,

@@ -29,6 +29,7 @@ mod python_resuming;
 mod python_threads;
 mod rust;
 mod rust_crates;
+mod rust_futures;
 mod slow;
 mod subject;
 mod support;
