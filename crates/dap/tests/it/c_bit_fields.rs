@@ -6,7 +6,7 @@ use termbridge_dap::{DebugSession, EvaluateContext, Page, Resume, VariableFilter
 use crate::flows;
 use crate::subject::{Language, Subject};
 
-const PROGRAM: &str = r#"
+const PROGRAM: &str = r"
 #include <stdbool.h>
 #include <stdint.h>
 enum color { RED, GREEN, BLUE };
@@ -22,7 +22,7 @@ int main(void) {
     Other other = { -7, -549755813888 };
     return many[1].a + to->a + parts.a + named.first + other.plain; // mark: stop
 }
-"#;
+";
 
 async fn shown(session: &DebugSession, expression: &str) -> String {
     let value = session.evaluate(expression, None, EvaluateContext::Repl).await;
@@ -76,7 +76,7 @@ async fn bit_fields_that_lldb_leaves_out_are_shown() {
     session.stop().await.expect("ends");
 }
 
-const AROUND: &str = r#"
+const AROUND: &str = r"
 #include <vector>
 enum Kind : int { LOW = -2, HIGH = 3 };
 struct Base { int count : 5; unsigned kept : 4; };
@@ -99,7 +99,7 @@ int main() {
     Item *to = &one;
     return to->method() + many[1].a; // mark: stop
 }
-"#;
+";
 
 #[tokio::test]
 async fn a_bit_field_is_read_and_set_without_the_bits_around_it() {

@@ -40,8 +40,7 @@ struct Open {
     at: usize,
     name: String,
     size: u64,
-    /// Names, bit-fields, and the places of their types.
-    members: Vec<(String, Option<(u64, u64, Option<usize>)>)>,
+    members: Vec<Attributes>,
 }
 
 /// Reads the structs of a program.
@@ -105,8 +104,7 @@ fn read_unit<'a>(
         } else if tag == gimli::DW_TAG_member {
             let owner = open.last_mut().filter(|owner| owner.depth + 1 == depth);
             if let Some(owner) = owner.filter(|_| !entry.name.starts_with("_vptr")) {
-                let bits = entry.bits.map(|count| (entry.bits_before, count, entry.kind));
-                owner.members.push((entry.name, bits));
+                owner.members.push(entry);
             }
         } else if is_named {
             if let Some(kind) = entry.kind.filter(|_| tag == gimli::DW_TAG_typedef) {
@@ -121,13 +119,14 @@ fn read_unit<'a>(
         name => name.to_owned(),
     };
     for one in done {
-        let members = one.members.into_iter().map(|(name, bits)| Member {
-            name,
-            bits: bits.map(|(before, count, kind)| Bits {
-                before,
+        let members = one.members.into_iter().map(|member| {
+            let kind = member.kind.and_then(|at| Some(named(at, names.get(&at)?)));
+            let bits = member.bits.map(|count| Bits {
+                before: member.bits_before,
                 count,
-                kind: kind.and_then(|at| Some(named(at, names.get(&at)?))).unwrap_or_default(),
-            }),
+                kind: kind.unwrap_or_default(),
+            });
+            Member { name: member.name, bits }
         });
         let members: Members = members.collect();
         let name = named(one.at, &one.name);
