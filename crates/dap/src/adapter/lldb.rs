@@ -4,6 +4,7 @@
 //! enum is, and LLDB's word is wrong; of C and C++, LLDB shows addresses where we show what is there.
 
 mod arrays;
+mod bit_fields;
 mod dwarf;
 mod enums;
 mod expressions;
@@ -348,8 +349,10 @@ const RUST_FIELDS: (&str, &str) = ("rust_fields.py", include_str!("lldb/rust_fie
 const RUST_CONTAINERS: (&str, &str) =
     ("rust_containers.py", include_str!("lldb/rust_containers.py"));
 const RUST_LIBRARY: (&str, &str) = ("rust_library.py", include_str!("lldb/rust_library.py"));
+const RUST_FUTURES: (&str, &str) = ("rust_futures.py", include_str!("lldb/rust_futures.py"));
 const RUST_INSIDE: (&str, &str) = ("rust_inside.py", include_str!("lldb/rust_inside.py"));
 const RUST_NAMES: (&str, &str) = ("rust_names.py", include_str!("lldb/rust_names.py"));
+const CPP_BITS: (&str, &str) = ("cpp_bits.py", include_str!("lldb/cpp_bits.py"));
 const CPP_TEXT: (&str, &str) = ("cpp_text.py", include_str!("lldb/cpp_text.py"));
 const CPP_ACCESS: (&str, &str) = ("cpp_access.py", include_str!("lldb/cpp_access.py"));
 const CALCULATION: (&str, &str) = ("calculation.py", include_str!("lldb/calculation.py"));
@@ -391,6 +394,7 @@ impl Formatter {
                     RUST_FIELDS,
                     RUST_CONTAINERS,
                     RUST_LIBRARY,
+                    RUST_FUTURES,
                     RUST_INSIDE,
                     RUST_ACCESS,
                     RUST_CRATES,
@@ -398,7 +402,7 @@ impl Formatter {
                 ][..],
             )
         } else {
-            (CPP, &[CPP_TEXT, CPP_ACCESS, CALCULATION, CPP][..])
+            (CPP, &[CPP_TEXT, CPP_BITS, CPP_ACCESS, CALCULATION, CPP][..])
         };
         let shared = [
             COMMON,
@@ -451,6 +455,8 @@ impl Formatter {
             described.push(("variables.json", variables));
         } else {
             described.push(("arrays.json", arrays::read(program).map(|arrays| json!(arrays))));
+            let structs = bit_fields::read(program).map(|structs| json!(structs));
+            described.push(("bit_fields.json", structs));
         }
         for (name, described) in described {
             let written = described.and_then(|described| {

@@ -28,6 +28,7 @@ fn main() {
     let (some, none): (Option<i32>, Option<i32>) = (Some(-3), None);
     let name = String::from("Ada \"L\"");
     let shared = Rc::new(Inner { names: vec!["x".into(), "y".into()], at: (3, 0.5) });
+    let (owned_list, owned_text): (Rc<[u16]>, Rc<str>) = (Rc::new([4, 5]), Rc::from("rs"));
     let letter = 'é';
     let result: Result<u8, String> = Err("bad".to_owned());
     let (tenth, short, infinite, not, wide) = (0.1_f64, 0.1_f32, f64::INFINITY, f64::NAN, [7_u16; 20_000]);
@@ -39,6 +40,7 @@ fn main() {
     }
     println!("{grid:?}{map:?}{tree:?}{some:?}{none:?}{name}{letter}{result:?}{big}{}{:?}", shared.at.0, Mode::Off);
     println!("{:?}{}{}", counter.inner.names, counter.inner.at.0, shared.names.len() as f64 + shared.at.1);
+    println!("{owned_list:?}{owned_text}");
     println!("{:?}{tenth}{short}{infinite}{not}{}{LIMIT}", counter.mode, wide[0]);
 }
 "#;
@@ -126,6 +128,9 @@ async fn rust_expressions_have_the_values_that_they_have_in_rust() {
         ("shared.names[1]", "\"y\""),
         ("shared.at.0", "3"),
         ("shared.at.1 == 0.5", "true"),
+        ("owned_list.len()", "2"),
+        ("owned_list[1] == 5", "true"),
+        ("owned_text == \"rs\" && owned_text.len() == 2", "true"),
         ("letter == 'é'", "true"),
         ("result.is_err()", "true"),
         ("big as u8", "44"),

@@ -5,6 +5,7 @@
 
 mod attach;
 mod c;
+mod c_bit_fields;
 mod core_files;
 mod cpp;
 mod cpp_initialisers;
@@ -28,6 +29,7 @@ mod python_resuming;
 mod python_threads;
 mod rust;
 mod rust_crates;
+mod rust_futures;
 mod slow;
 mod subject;
 mod support;

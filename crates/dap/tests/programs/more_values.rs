@@ -147,6 +147,7 @@ fn slices() {
 
 fn owners() {
     let rc_dyn: Rc<dyn Shape> = Rc::new(Square(1.5));
+    let rc_full: Rc<&std::ops::RangeFull> = Rc::new(&..);
     let arc_dyn: Arc<dyn Shape> = Arc::new(Circle { radius: 2.0, name: "c".into() });
     let box_dyn: Box<dyn Shape> = Box::new(Square(3.0));
     let rcs_dyn: Vec<Rc<dyn Shape>> = vec![Rc::new(Square(1.0)), Rc::new(Circle { radius: 1.5, name: "q".into() })];
@@ -189,7 +190,7 @@ fn owners() {
     let rc_pairs: Rc<[(&[u8], u8)]> = vec![(&[1u8, 2][..], 3)].into();
     let rc_options: Rc<[Option<&[u8]>]> = vec![Some(&[1u8][..]), None].into();
     here(); // mark: owners
-    show!(owners: rc_bools, arc_orderings, arc_results, rc_option_boxes, rc_fieldless, rc_no_bytes, arc_nils, arc_units, rc_no_arrays, rc_arrays, rc_array,
+    show!(owners: rc_full, rc_bools, arc_orderings, arc_results, rc_option_boxes, rc_fieldless, rc_no_bytes, arc_nils, arc_units, rc_no_arrays, rc_arrays, rc_array,
       rc_slice, rc_slices, arc_bool_slices, rc_mut_slices, rc_nested, rc_box_slices, rc_rc_slices, rc_struct_slices, rc_array_refs, rc_pairs, rc_options,
       rc_dyn, arc_dyn, box_dyn, rcs_dyn, rc_numbers, arc_aligned, rc_aligned, aligned_dyn, rc_path, arc_os, arc_c, rc_str, arc_str,
       arc_empty, option_str, no_str, pin, pin_dyn, weak_dyn);

@@ -4,7 +4,7 @@
 //! there for one without a length. Where GCC writes how a length is computed at run time, LLDB takes the size of
 //! that expression for the length. The formatter of C and C++ is given these tables instead.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -22,6 +22,8 @@ pub(super) struct Arrays {
     variables: BTreeMap<String, Bounds>,
     /// The same of variables that point to such an array.
     pointers: BTreeMap<String, Bounds>,
+    /// The names of all bit-fields: LLDB sets them with what lies around them.
+    bit_fields: BTreeSet<String>,
 }
 
 /// The lengths of an array's dimensions, if they are known.
@@ -67,11 +69,12 @@ pub(super) fn read(program: &Path) -> Result<Arrays, Failure> {
     let mut found: BTreeMap<String, Option<Lengths>> = BTreeMap::new();
     let mut variables: BTreeMap<String, Bounds> = BTreeMap::new();
     let mut pointers: BTreeMap<String, Bounds> = BTreeMap::new();
+    let mut bit_fields = BTreeSet::new();
     let _ = for_each_unit(
         program,
         |language| !is_rust(language),
         |dwarf, unit| {
-            let (unions, of_run_time) = read_unit(dwarf, unit)?;
+            let (unions, of_run_time) = read_unit(dwarf, unit, &mut bit_fields)?;
             for (name, bounds, points) in of_run_time {
                 let all = if points == Points::To { &mut pointers } else { &mut variables };
                 let known = all.entry(name).or_insert_with(|| bounds.clone());
@@ -89,10 +92,14 @@ pub(super) fn read(program: &Path) -> Result<Arrays, Failure> {
         },
     )?;
     let unions = found.into_iter().filter_map(|(name, lengths)| Some((name, lengths?)));
-    Ok(Arrays { unions: unions.collect(), variables, pointers })
+    Ok(Arrays { unions: unions.collect(), variables, pointers, bit_fields })
 }
 
-fn read_unit<'a>(dwarf: &Dwarf<Slice<'a>>, unit: &Unit<Slice<'a>>) -> Result<Found, Failure> {
+fn read_unit<'a>(
+    dwarf: &Dwarf<Slice<'a>>,
+    unit: &Unit<Slice<'a>>,
+    bit_fields: &mut BTreeSet<String>,
+) -> Result<Found, Failure> {
     // Types that are others under a name or a qualifier, and the dimensions of arrays, by their places.
     let mut same_as: HashMap<usize, usize> = HashMap::new();
     let mut arrays: HashMap<usize, Vec<Option<Bound>>> = HashMap::new();
@@ -130,6 +137,9 @@ fn read_unit<'a>(dwarf: &Dwarf<Slice<'a>>, unit: &Unit<Slice<'a>>) -> Result<Fou
             continue;
         }
         let entry = Attributes::read(dwarf, unit, &mut entries, abbreviation.attributes())?;
+        if entry.bits.is_some() {
+            bit_fields.insert(entry.name.clone());
+        }
         match tag {
             gimli::DW_TAG_union_type => {
                 open.push(Open { depth, size: entry.size, members: Vec::new() });

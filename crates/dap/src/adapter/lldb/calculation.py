@@ -28,7 +28,7 @@ def calculated(expression, language, frame, kind):
             target = language.followed(need_value(Reader(place, language, frame).whole()))
             result = Calculator(f"{place} {sign} ({value})" if sign else value, language, frame, kind).whole()
             set_number(target, language.plain(result))
-            return target
+            return language.followed(need_value(Reader(place, language, frame).whole()))
         return Calculator(expression, language, frame, kind).whole()
     except NotOurs:
         if kind is None:
@@ -71,11 +71,12 @@ class Calculator(Reader):
         self.is_last = needed_type is not None
 
     def variable(self, name):
-        found = super().variable(name)
         this = self.frame.FindVariable("this")
-        if this.IsValid() and not self.frame.FindVariable(name).IsValid() and self.language.is_narrow(this.GetType().GetPointeeType(), name):
-            found.is_narrow = True
-        return found
+        if this.IsValid() and not self.frame.FindVariable(name).IsValid():
+            found = self.language.bit_field(self.language.pointee(this), name)
+            if found is not None:
+                return found
+        return super().variable(name)
 
     def whole(self):
         parts, has_choice = [], any(text in ("&&", "||", "?") for _, text in self.tokens)

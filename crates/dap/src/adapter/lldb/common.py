@@ -3,7 +3,9 @@
 What cannot be read is said to be so, in angle brackets: a wrong value is worse than none.
 """
 
+import json
 import math
+import os
 import re
 import struct
 import time
@@ -440,6 +442,15 @@ def long_double_text(data):
             if exact - below < Fraction(short) < exact + room:
                 break
         return sign + decimal_text(short)
+
+
+def described(name):
+    """What a file beside this one says of the program; none while it is not there."""
+    try:
+        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
+            return json.load(file)
+    except (OSError, ValueError):
+        return None
 
 
 def as_single(value):

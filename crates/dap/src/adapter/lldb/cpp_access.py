@@ -2,12 +2,14 @@
 
 import re
 import struct
+from itertools import chain
 
 import calculation
 import cpp_values as values
 import importing
 import lldb
-from common import Elements, as_single, bytes_of, memory, pointee, unsigned
+from common import Elements, Text, as_single, bytes_of, memory, pointee, unsigned
+from cpp_bits import bit_field, has_lost, set_bits
 from cpp_text import is_text, until_zero, zero_in
 from reader import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Sized, Unsigned, shown
 from removed import reads_removed
@@ -55,12 +57,14 @@ class Access(Language):
                 if value.GetName() in names and values.has_run_time_rows(value):
                     raise Failed(f"the length of {value.GetName()} is found at run time: read its elements alone")
         kind = importing.endless_type(frame, expression)
-        if kind is None and not OURS.search(expression):
+        if kind is None and not OURS.search(expression) and not has_lost():
             return None
         return calculation.calculated(expression, self, frame, kind)
 
     def followed(self, value):
         """What references lead to."""
+        if self.is_set_here(value):
+            return value
         value = value.GetNonSyntheticValue()
         while value.GetType().GetCanonicalType().IsReferenceType():
             value = pointee(value, unsigned(value), value.GetType().GetCanonicalType().GetDereferencedType())
@@ -99,10 +103,23 @@ class Access(Language):
         # A dot behind a pointer is taken for an arrow.
         while (next_value := self.pointee(value)) is not None:
             value = self.followed(next_value)
-        part = value.GetChildMemberWithName(name)
-        if self.is_narrow(value.GetType(), name):
-            part.is_narrow = True
+        part = self.bit_field(value, name) or value.GetChildMemberWithName(name)
         return part if part.IsValid() and self.library(value) in (None, "pair") else None
+
+    def bit_field(self, value, name):
+        """A bit-field by its name, also one of a base class or of a member without a name; none of other members."""
+        kind = value.GetType().GetCanonicalType()
+        if kind.GetTypeClass() not in (lldb.eTypeClassStruct, lldb.eTypeClassClass, lldb.eTypeClassUnion):
+            return None
+        fields = (kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields()))
+        field = next((field for field in fields if field.GetName() == name), None)
+        if field is not None:
+            return bit_field(value, name, field.GetOffsetInBits(), field.GetBitfieldSizeInBits(), field.GetType()) if field.IsBitfield() else None
+        for member, part in chain(values.members(value, kind), values.bases_of(value, kind)):
+            found = part if member == name else self.bit_field(part, name) if not member or member.startswith("<") else None
+            if found is not None:
+                return found
+        return None
 
     def items(self, value):
         value = self.followed(value)
@@ -204,12 +221,6 @@ class Access(Language):
             return Char(chr(unsigned(value)))
         return value.GetValueAsSigned() if kind.GetTypeFlags() & lldb.eTypeIsSigned else Unsigned(unsigned(value))
 
-    def is_narrow(self, kind, name):
-        """Whether a field is a bit-field of fewer bits than an `int` has."""
-        kind = kind.GetCanonicalType()
-        fields = (kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields()))
-        return any(field.GetName() == name and field.IsBitfield() and field.GetBitfieldSizeInBits() < 32 for field in fields)
-
     def number_and_type(self, value):
         """A number of the program and its plain type, that of an enum's numbers included."""
         value = self.followed(value)
@@ -224,6 +235,17 @@ class Access(Language):
             data = bytes_of(value, kind.GetByteSize())
             return struct.unpack("<f" if len(data) == 4 else "<d", data)[0], kind
         return value.GetValueAsSigned(), kind
+
+    def is_set_here(self, value):
+        return hasattr(value, "place")
+
+    def check_set(self, path):
+        name = re.search(r"\w*$", path)[0]
+        if name in values.arrays_of("bit_fields"):
+            raise Failed(f"{name} may be a bit-field, which the debugger sets by its whole path alone: evaluate `PATH.{name} = VALUE`")
+
+    def set_here(self, value, number):
+        set_bits(value, float(number) if isinstance(number, str) else number)
 
     def plain(self, value):
         """A number as LLDB sets it."""
@@ -265,6 +287,14 @@ class Access(Language):
             found = sum(self.scalar(element[0] if is_map else element) == given[0] for element in elements)
             return Sized(found) if name == "count" else found > 0
         return None
+
+    def type_of(self, value):
+        return value.GetType().GetName() if isinstance(value, lldb.SBValue) else super().type_of(value)
+
+    def shown(self, value):
+        text = Text()
+        values.show(value, text, 0)
+        return str(text)
 
     def float_text(self, value):
         return super().float_text(value).removesuffix(".0")

@@ -6,8 +6,6 @@ variant holds. Those of other libraries are shown as LLDB knows them. Long, beca
 own way.
 """
 
-import json
-import os
 import re
 import struct
 from itertools import chain
@@ -26,6 +24,7 @@ from common import (
     bytes_of,
     checked,
     children,
+    described,
     float_text,
     function_at,
     long_double_text,
@@ -36,6 +35,7 @@ from common import (
     text_of,
     unsigned,
 )
+from cpp_bits import layouts, with_lost
 from cpp_text import (
     MAX_BYTES,
     char_text,
@@ -94,6 +94,8 @@ def __lldb_init_module(debugger, _session):
 
 def has_other_parts(kind, _session):
     """Whether what is inside a value is not what its fields are."""
+    if layouts(kind):
+        return True
     kind = kind.GetCanonicalType()
     fields = [kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields())]
     if kind.GetTypeClass() == lldb.eTypeClassUnion:
@@ -315,6 +317,10 @@ def is_empty(base):
 
 def members(value, kind):
     """The names of what a struct, a class or a union has itself, each with its value."""
+    return with_lost(value, kind, list(lldbs_members(value, kind))) if layouts(kind) or layouts(value.GetType()) else lldbs_members(value, kind)
+
+
+def lldbs_members(value, kind):
     for index in range(kind.GetNumberOfFields()):
         field = kind.GetFieldAtIndex(index)
         name = field.GetName()
@@ -396,11 +402,7 @@ def arrays_of(which):
     """What is known of the program's arrays, by whether they are in unions or variables."""
     global ARRAYS
     if ARRAYS is None:
-        try:
-            with open(os.path.join(os.path.dirname(__file__), "arrays.json"), encoding="utf-8") as file:
-                ARRAYS = json.load(file)
-        except (OSError, ValueError):
-            ARRAYS = {"unions": {}, "variables": {}, "pointers": {}}
+        ARRAYS = described("arrays.json") or {"unions": {}, "variables": {}, "pointers": {}, "bit_fields": []}
     return ARRAYS[which]
 
 

@@ -47,7 +47,7 @@ def unset_mark(value):
     if line < here.GetLine():
         # Rust's compiler sets constants at the beginning of a function, in the line of their declaration.
         is_early = is_untouched(value, frame) if start is None else pc < start and not is_optimised(frame)
-        return UNSET if is_early else None
+        return UNSET if is_early else lost_mark(value, frame, is_c)
     if start is None or not start <= pc <= end:
         return None
     is_innermost = frame.GetFrameID() == 0
@@ -55,6 +55,15 @@ def unset_mark(value):
         return UNSET
     # A call within the line returns to the run's end at the latest.
     return mark_within(value, frame, start, end) if pc < end or not is_innermost else None
+
+
+def lost_mark(value, frame, is_c):
+    """The note on a variable of Rust's that an `.await` may have lost."""
+    if is_c:
+        return None
+    import rust_futures
+
+    return rust_futures.PERHAPS_LOST if rust_futures.is_perhaps_lost(value, frame) else None
 
 
 def mark_within(value, frame, start, end):

@@ -82,7 +82,12 @@ pub(super) struct Attributes {
     /// The entry that describes what this one is.
     pub(super) origin: Option<usize>,
     pub(super) size: u64,
+    /// The size lies in the abbreviation, for all entries that share it.
+    pub(super) has_shared_size: bool,
     pub(super) at: u64,
+    /// Of a bit-field: how many bits it has, and before it.
+    pub(super) bits: Option<u64>,
+    pub(super) bits_before: u64,
     pub(super) kind: Option<usize>,
     pub(super) is_signed: bool,
     pub(super) discriminant: Option<Number>,
@@ -120,7 +125,14 @@ impl Attributes {
                         all.origin = Some(offset.0);
                     }
                 }
-                gimli::DW_AT_byte_size => all.size = attribute.udata_value().unwrap_or(0),
+                gimli::DW_AT_byte_size => {
+                    all.size = attribute.udata_value().unwrap_or(0);
+                    all.has_shared_size = is_shared_size(specification);
+                }
+                gimli::DW_AT_bit_size => all.bits = attribute.udata_value(),
+                gimli::DW_AT_data_bit_offset => {
+                    all.bits_before = attribute.udata_value().unwrap_or(0);
+                }
                 gimli::DW_AT_data_member_location => all.at = attribute.udata_value().unwrap_or(0),
                 gimli::DW_AT_type => {
                     if let AttributeValue::UnitRef(offset) = attribute.value() {
@@ -152,6 +164,12 @@ impl Attributes {
         }
         Ok(all)
     }
+}
+
+/// Whether an abbreviation has the size of all entries that share it.
+pub(super) fn is_shared_size(specification: &gimli::AttributeSpecification) -> bool {
+    specification.name() == gimli::DW_AT_byte_size
+        && specification.form() == gimli::DW_FORM_implicit_const
 }
 
 /// The offset in an expression that reads a variable of the frame, and does nothing else.

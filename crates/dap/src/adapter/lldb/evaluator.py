@@ -40,8 +40,8 @@ def evaluate(debugger, given, result, _session):
         if LANGUAGE.is_lldbs(frame, expression):
             return
         value = computed(frame, expression)
-        # What takes no room LLDB cannot keep.
-        if isinstance(value, lldb.SBValue) and value.GetType().GetBasicType() != lldb.eBasicTypeVoid:
+        # What takes no room, or is a part of a byte, LLDB cannot keep.
+        if isinstance(value, lldb.SBValue) and value.GetType().GetBasicType() != lldb.eBasicTypeVoid and not LANGUAGE.is_set_here(value):
             said = {"name": value.Persist().GetName()}
         elif isinstance(value, (bool, int, float, str)):
             said = {"text": LANGUAGE.text_of(value), "type": LANGUAGE.type_of(value)}
@@ -55,11 +55,15 @@ def evaluate(debugger, given, result, _session):
 
 
 def assign(debugger, given, result, _session):
-    """A command: sets a variable to a character, a variant or a text, by its path; says nothing of what LLDB can set itself."""
+    """A command: sets a variable to a character, a variant or a text, or a bit-field, by its path; says nothing of what LLDB can set itself."""
     frame, given = numbered_frame(debugger, given)
     path, new = json.loads(given)
     try:
-        value = need_value(evaluated(frame, path))
+        try:
+            value = need_value(evaluated(frame, path))
+        except (NotOurs, Failed, Unreadable) as why:
+            LANGUAGE.check_set(path)
+            raise NotOurs if re.match(r"\s*[-+.\d]", new) else why from None
         read = re.fullmatch(r"""\s*(?:"(?P<text>(?:[^"\\]|\\.)*)"|'(?P<char>(?:[^'\\]|\\.[^']*))')\s*""", new)
         text, char = (read["text"], read["char"]) if read else (None, None)
         if text is not None:
@@ -67,7 +71,7 @@ def assign(debugger, given, result, _session):
         elif char is not None:
             set_number(value, ord(unescaped(char)))
         else:
-            set_number(value, enumerator(value, new.strip()))
+            set_number(value, number_for(frame, value, new.strip()))
         said = {"text": "", "type": ""}
     except NotOurs:
         return
@@ -77,9 +81,22 @@ def assign(debugger, given, result, _session):
 
 
 def set_number(value, number):
+    if LANGUAGE.is_set_here(value):
+        LANGUAGE.set_here(value, number)
+        return
     error = lldb.SBError()
     if not value.SetValueFromCString(str(number), error):
         raise Failed(error.GetCString() or "it cannot be set")
+
+
+def number_for(frame, value, new):
+    """The number that a text stands for: a member of an enum, or for what LLDB cannot set an expression."""
+    try:
+        return enumerator(value, new)
+    except NotOurs:
+        if not LANGUAGE.is_set_here(value):
+            raise
+        return int(LANGUAGE.scalar(evaluated(frame, new)))
 
 
 def enumerator(value, name):

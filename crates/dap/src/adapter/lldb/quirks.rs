@@ -317,12 +317,10 @@ impl Quirks for Lldb {
         serde_json::from_str(answer.split(super::MARK).nth(1)?).ok()
     }
 
-    // It takes numbers.
+    // It takes numbers, but sets a bit-field with what lies around it.
     fn own_assignment(&self, frame: i64, path: &str, value: &str) -> Option<String> {
-        let first = value.trim().chars().next()?;
-        let is_other = first.is_alphabetic() || matches!(first, '_' | '"' | '\'');
         let is_one_line = !path.contains('\n') && !value.contains('\n');
-        (is_other && is_one_line)
+        (is_one_line && !value.trim().is_empty())
             .then(|| format!("`termbridge-assign {frame} {}", serde_json::json!([path, value])))
     }
 

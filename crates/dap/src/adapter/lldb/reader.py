@@ -80,6 +80,13 @@ class Language:
         """A static variable by its path, which LLDB does not find by that; none if it does."""
         return None
 
+    def is_set_here(self, _value):
+        """Whether LLDB would set a value together with what lies around it."""
+        return False
+
+    def check_set(self, _path):
+        """Fails for a path that is not known here, by which LLDB may set what lies around a value."""
+
     def type_of(self, value):
         return value.kind if isinstance(value, Cast) else next(name for kind, name in self.TYPES if isinstance(value, kind))
 

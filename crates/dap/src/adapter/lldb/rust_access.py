@@ -11,11 +11,12 @@ from removed import reads_removed
 from rust_containers import elements_of, show_owned_string, vec_parts
 from rust_enums import Sizeless, fields_of, is_enum, variant_of
 from rust_fields import field, first, number_in
-from rust_library import inside_owner
-from rust_names import length_of, plain_name, pointed, rust_name, size_of
+from rust_library import inside_owner, inside_slice
+from rust_names import length_of, owned_name, plain_name, pointed, rust_name, size_of
 
 # Static variables of one name that are looked at.
 MAX_STATICS = 100
+OWNERS_BEGIN = ("alloc::rc::Rc<", "alloc::sync::Arc<")
 HASH = re.compile(r"::h[0-9a-f]{16}$")
 
 
@@ -67,7 +68,7 @@ class Access(Language):
         if kind.IsPointerType() and not kind.GetPointeeType().IsFunctionType():
             target = kind.GetPointeeType()
             return pointee(value, unsigned(value), target) if size_of(target) else Sizeless(target)
-        if (kind.GetName() or "").startswith(("alloc::rc::Rc<", "alloc::sync::Arc<")):
+        if (kind.GetName() or "").startswith(OWNERS_BEGIN):
             held = first(value, ("ptr", "pointer")).GetNonSyntheticValue()
             return inside_owner(held) if held.GetType().IsPointerType() else None
         return None
@@ -99,6 +100,9 @@ class Access(Language):
             return count, Elements(count, value.GetChildAtIndex), False
         if self.text(value) is not None or isinstance(value, Sizeless):
             return None
+        if owned_name_of(value).startswith("["):
+            address, length, kind = inside_slice(first(value, ("ptr", "pointer")).GetNonSyntheticValue())
+            return length, values.elements_at(value, address, kind, length), False
         if fields_of(kind) == ["data_ptr", "length"]:
             if values.points_to_tailed(value):
                 return None
@@ -119,6 +123,8 @@ class Access(Language):
         name = value.GetType().GetCanonicalType().GetName() or ""
         if fields_of(value.GetType().GetCanonicalType()) == ["data_ptr", "length"] and pointed(name) in values.TEXTS:
             address, length = unsigned(value.GetChildAtIndex(0)), unsigned(value.GetChildAtIndex(1))
+        elif owned_name_of(value) in values.TEXTS:
+            address, length, _ = inside_slice(first(value, ("ptr", "pointer")).GetNonSyntheticValue())
         elif values.SPECIAL.get(name) is show_owned_string:
             while value.GetNumChildren() == 1:
                 value = value.GetChildAtIndex(0).GetNonSyntheticValue()
@@ -216,3 +222,11 @@ class Access(Language):
 
     def float_text(self, value):
         return float_text(value, 8, ROUND_HALF_UP)
+
+
+def owned_name_of(value):
+    """The name of what an Rc or an Arc owns that has no fixed size; empty for other values."""
+    if not (value.GetType().GetCanonicalType().GetName() or "").startswith(OWNERS_BEGIN):
+        return ""
+    held = first(value, ("ptr", "pointer")).GetNonSyntheticValue()
+    return "" if held.GetType().IsPointerType() else owned_name(held.GetType())

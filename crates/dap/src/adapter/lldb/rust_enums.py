@@ -5,8 +5,8 @@ misplaces discriminants; and what takes no room, of which LLDB has no values.
 import re
 
 import lldb
-from common import MAX_DEPTH, Unreadable, bytes_of
-from rust_names import arguments, described, length_of, plain_name, size_of
+from common import MAX_DEPTH, Unreadable, bytes_of, described
+from rust_names import arguments, length_of, plain_name, size_of
 
 
 class Sizeless:

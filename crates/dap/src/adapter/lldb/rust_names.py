@@ -3,12 +3,10 @@ own (tuples, enums, pointers with a length) keeps its whole name. The names of v
 (`variables.json`).
 """
 
-import json
-import os
 import re
 
 import lldb
-from common import MAX_DEPTH
+from common import MAX_DEPTH, described
 
 # What is shown of a type's name within a value.
 MAX_NAME = 120
@@ -50,15 +48,6 @@ def variable_type(value):
     function = VARIABLES["functions"].get(value.GetFrame().GetFunction().GetMangledName(), {})
     number = function.get(f"{value.GetName()}:{value.GetDeclaration().GetLine()}")
     return None if number is None else VARIABLES["types"][number]
-
-
-def described(name):
-    """What a file beside this one says of the program; none while it is not there."""
-    try:
-        with open(os.path.join(os.path.dirname(__file__), name), encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return None
 
 
 def rust_name(kind, depth=0):

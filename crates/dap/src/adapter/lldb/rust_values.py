@@ -134,6 +134,8 @@ def show_sizeless(value, text, depth):
         raise Unreadable("its length is not known")
     if is_unit(kind):
         text.add("()")
+    elif kind.GetName() == "core::ops::range::RangeFull":
+        text.add("..")
     elif kind.GetTypeClass() == lldb.eTypeClassArray:
         show_array(value, kind, text, depth)
     elif is_enum(kind, None):
