@@ -399,6 +399,22 @@ work();
 }
 
 #[tokio::test]
+async fn an_index_below_0_is_a_field() {
+    let text = "
+function work() {
+  const list = Object.assign([], { '-1': 1 });
+  const lists = [list, [2]];
+  return lists; // mark: here
+}
+work();
+";
+    let (_subject, session, _) = stopped_in(text, &["here"]).await;
+    let lists = session.evaluate("lists", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(lists.value, "[['-1': 1], [2]]");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
 async fn the_message_of_an_error_is_whole() {
     let text = "
 function work() {

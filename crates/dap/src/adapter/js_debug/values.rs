@@ -258,6 +258,10 @@ fn flat(preview: &str) -> Option<String> {
         parts.push(part + &value);
         rest = if behind.is_empty() { behind } else { behind.strip_prefix(", ")? };
     }
+    // An index below 0 is a field, which the preview has without its name.
+    if is_list && parts.len() > self::title(preview).1 {
+        return None;
+    }
     let (open, close) = if is_list { ('[', ']') } else { ('{', '}') };
     Some(format!("{title}{open}{}{close}", parts.join(", ")))
 }
