@@ -53,9 +53,13 @@ const NOWHERE: &str = "it is not in the project's or the global node_modules, no
 /// programs ended, which the server keeps to itself when it captures their output; before the one that is
 /// debugged, it runs others to learn what they can. The server leaves temporary
 /// files: they go to the folder that its last argument names. It uses `localeCompare` only to sort variables by
-/// name; without that they keep the program's order.
+/// name; without that they keep the program's order. Node garbles text that is not ASCII on its way to a worker, whose
+/// answer the server awaits for ever: JSON is written in ASCII.
 const RUN: &str = "\
     String.prototype.localeCompare = () => 0;\
+    const write = JSON.stringify;\
+    const escaped = (letter) => '\\\\u' + letter.charCodeAt().toString(16).padStart(4, '0');\
+    JSON.stringify = (...given) => write(...given)?.replace(/[^\\0-\\x7f]/g, escaped);\
     const children = require('child_process'), programs = new Set(), spawn = children.spawn;\
     children.spawn = (...given) => {\
         console.log('termbridge: program started');\

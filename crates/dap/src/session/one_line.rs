@@ -205,7 +205,7 @@ impl Node {
                 text = format!("{name}: {text}");
             }
             let is_left_out = size + text.len() > budget || text == "…";
-            if is_left_out && at > 0 {
+            if is_left_out && at > 0 && *container != Container::Entry {
                 written.push(format!("… {} more", parts.len() - at + more));
                 return container.with(&written.join(", "));
             }

@@ -713,3 +713,32 @@ console.log(o.a); // mark: here
     assert!(said.contains("`o.zz.q` cannot be evaluated"), "{said}");
     assert_eq!(end.unbound, []);
 }
+
+/// Node garbles such text on its way to a worker.
+#[tokio::test]
+async fn a_worker_takes_text_of_any_language() {
+    let text = "
+const { Worker, isMainThread } = require('node:worker_threads');
+if (isMainThread) {
+  new Worker(__filename);
+} else {
+  const größe = 'é';
+  (() => {
+    console.log(größe); // mark: log
+    console.log('end'); // mark: end
+  })();
+}
+";
+    let subject = Subject::written(LANGUAGE, "größer", text);
+    let log = subject.breakpoint("log").log_message("Größe {größe} 😀 {größe === 'é'}");
+    let end = subject.breakpoint("end").condition("größe === 'é'");
+    for breakpoint in [log, end] {
+        subject.debugger.set_breakpoint(breakpoint).await.expect("is set");
+    }
+    let session = subject.start("").await;
+    let report = subject.stop_at(&session, "end").await;
+    assert!(report.output.text.contains("Größe 'é' 😀 true"), "{:?}", report.output);
+    let value = session.evaluate("größe + 'ü😀'", None, EvaluateContext::Repl).await;
+    assert_eq!(value.expect("a value").value, "'éü😀'");
+    session.stop().await.expect("ends");
+}

@@ -372,3 +372,102 @@ setTimeout(() => process.exit(3), 300);
     assert_eq!(end.exit_code, Some(3), "{end:#?}");
     assert!(end.output.text.contains("row is"), "{end:#?}");
 }
+
+/// js-debug gives no previews of what private fields hold.
+#[tokio::test]
+async fn private_fields_show_collections_as_all_do() {
+    let text = "
+class Kept extends Array {}
+class Store {
+  #list = [1, ['x']]; #none = []; #byName = new Map([['1', [1]]]); #names = new Set(['a']);
+  #bytes = new Uint8Array(2); #kept = Kept.of('b'); #nothing = new Map(); #object = { a: 1 };
+}
+function work() {
+  const store = new Store();
+  return store; // mark: here
+}
+work();
+";
+    let (_subject, session, _) = stopped_in(text, &["here"]).await;
+    let store = session.evaluate("store", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(
+        store.value,
+        "Store {#list: [1, ['x']], #none: [], #byName: Map(1) {'1' => [1]}, #names: Set(1) {'a'}, \
+         #bytes: Uint8Array(2) [0, 0], #kept: Kept(1) ['b'], #nothing: Map(0) {}, #object: {a: 1}}"
+    );
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn an_index_below_0_is_a_field() {
+    let text = "
+function work() {
+  const list = Object.assign([], { '-1': 1 });
+  const lists = [list, [2]];
+  return lists; // mark: here
+}
+work();
+";
+    let (_subject, session, _) = stopped_in(text, &["here"]).await;
+    let lists = session.evaluate("lists", None, EvaluateContext::Repl).await.expect("a value");
+    assert_eq!(lists.value, "[['-1': 1], [2]]");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn the_message_of_an_error_is_whole() {
+    let text = "
+function work() {
+  const plain = new Error('{stack: 1}');
+  const list = [new TypeError('a {message: 2} b')];
+  return [plain, list]; // mark: here
+}
+work();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    assert_eq!(local(&report, "plain").value, "Error: {stack: 1}");
+    assert_eq!(local(&report, "list").value, "[TypeError: a {message: 2} b]");
+    session.stop().await.expect("ends");
+}
+
+#[tokio::test]
+async fn an_entry_without_room_for_its_value_has_a_key() {
+    let text = "
+function work() {
+  const names = new Map([['k'.repeat(20), 'v'.repeat(60)], [1, 2]]);
+  const inner = { g: 1, names: new Map([[1, Promise.resolve()], ['1', 'w'.repeat(60)]]) };
+  return [names, inner]; // mark: here
+}
+work();
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    for name in ["names", "inner"] {
+        let value = &local(&report, name).value;
+        let inside = value.split_once(") {").expect("entries").1.trim_end_matches('}');
+        let is_entry = |part: &str| part.contains(" => ") || part.starts_with("… ") || part == "…";
+        assert!(inside.split(", ").all(is_entry), "{value}");
+    }
+    session.stop().await.expect("ends");
+}
+
+/// What esbuild writes for private fields and decorators.
+#[tokio::test]
+async fn helpers_of_esbuild_are_left_out() {
+    let text = "
+var __typeError = (message) => { throw TypeError(message); };
+var __privateAdd = (object, member, value) => member.set(object, value);
+var __decorateClass = (decorators, target) => target;
+var _count;
+function work(own) {
+  _count = new WeakMap();
+  __privateAdd(own, _count, __decorateClass([], 1) || __typeError);
+  return own; // mark: here
+}
+work({});
+";
+    let (_subject, session, report) = stopped_in(text, &["here"]).await;
+    let names = names(&report);
+    assert!(names.contains(&"own"), "{names:?}");
+    assert!(!names.iter().any(|name| name.starts_with("__")), "{names:?}");
+    session.stop().await.expect("ends");
+}

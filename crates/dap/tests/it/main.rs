@@ -25,6 +25,7 @@ mod lldb_threads;
 mod lldb_values;
 mod orphans;
 mod python;
+mod python_names;
 mod python_resuming;
 mod python_threads;
 mod rust;

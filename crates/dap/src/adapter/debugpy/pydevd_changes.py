@@ -4,18 +4,19 @@ Values are shown as `repr` writes them, as far as there is room. pydevd writes c
 the name of a subclass or a `maxlen`, and an empty set as an empty dict. It leaves out functions and classes wherever they
 are, and None as a result. It calls properties. Exceptions stop the program once each, and answers are not held back.
 Conditions and log messages read names inside of comprehensions and private names. A log message shows what it can where one
-of its expressions fails.
+of its expressions fails. A name means the variable that the function means by it, with or without a value.
 
 A pydevd that has other parts than those that are replaced works as it does by itself.
 """
 
 import ast
+import dis
 import inspect
 import socket
 import sys
 import threading
 from collections import OrderedDict, defaultdict, deque
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import FrameType, FunctionType, MemberDescriptorType, SimpleNamespace
 
 from _pydevd_bundle import pydevd_process_net_command_json, pydevd_resolver, pydevd_suspended_frames, pydevd_utils, pydevd_vars
@@ -341,13 +342,65 @@ def logged(message, names, frame):
     return "".join(parts)
 
 
+def own_names(code):
+    """The variables of a function itself and of those around it."""
+    return {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+
+
+@lru_cache(maxsize=None)
+def global_names(code):
+    """The names that a function reads as the module's; from Python 3.12 on, a comprehension in it may have them too."""
+    return {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
+
+
+def unset_names(frame):
+    """The own variables of a function that have no value, where the module has others of the same name."""
+    code, own = frame.f_code, frame.f_locals
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        return []
+    names = [name for name in own_names(code) if name in frame.f_globals and name not in own]
+    return [name for name in names if name not in global_names(code)] if names else names
+
+
+class Names:
+    """The names of a frame without those of the module that its function does not mean."""
+
+    def __init__(self, frame, unset):
+        self.frame, self.f_locals = frame, frame.f_locals
+        self.f_globals = {"globals": lambda: frame.f_globals, **frame.f_globals}
+        for name in unset:
+            del self.f_globals[name]
+
+
+def assign_names():
+    """Lets an assignment that is evaluated change the variable that the function means."""
+    update, evaluate = pydevd_vars.update_globals_and_locals, pydevd_vars.evaluate_expression
+
+    def updated(values, before, frame):
+        frame = frame.frame if isinstance(frame, Names) else frame
+        own = {*own_names(frame.f_code), *frame.f_locals}
+        for name in set(values).difference(own) if frame.f_code.co_flags & inspect.CO_OPTIMIZED else ():
+            if name in before and name in frame.f_globals and values[name] is not before[name]:
+                frame.f_globals[name] = before[name] = values[name]
+        return update(values, before, frame)
+
+    def evaluated(py_db, frame, expression, is_exec):
+        unset = unset_names(frame) if frame is not None else ()
+        return evaluate(py_db, Names(frame, unset) if unset else frame, expression, is_exec)
+
+    pydevd_vars.update_globals_and_locals, pydevd_vars.evaluate_expression = updated, evaluated
+
+
 def read_names():
     """Lets conditions and log messages read all names, also inside of a comprehension or a lambda."""
     debugger = type(get_global_debugger())
     handle_condition, handle_expression = debugger.handle_breakpoint_condition, debugger.handle_breakpoint_expression
 
     def all_names(frame):
-        return {**frame.f_globals, **frame.f_locals}
+        names = {**frame.f_globals, **frame.f_locals}
+        for name in unset_names(frame):
+            del names[name]
+        return names
 
     def condition(self, info, breakpoint, frame):
         given = breakpoint.condition
@@ -431,4 +484,5 @@ def show_values():
 answer_at_once()
 stop_once()
 read_names()
+assign_names()
 show_values()

@@ -20,7 +20,7 @@ use crate::protocol::Variable;
 /// What node gives to each module that is loaded by `require`.
 const HELPERS: [&str; 5] = ["exports", "require", "module", "__filename", "__dirname"];
 /// What esbuild (which tsx runs) and tsc write into a module.
-const COMPILER_HELPERS: [&str; 37] = [
+const COMPILER_HELPERS: [&str; 73] = [
     "__create",
     "__defProp",
     "__defProps",
@@ -58,6 +58,42 @@ const COMPILER_HELPERS: [&str; 37] = [
     "__setModuleDefault",
     "__classPrivateFieldGet",
     "__classPrivateFieldSet",
+    "__typeError",
+    "__accessCheck",
+    "__privateIn",
+    "__privateGet",
+    "__privateAdd",
+    "__privateSet",
+    "__privateMethod",
+    "__privateWrapper",
+    "__decorateClass",
+    "__decorateParam",
+    "__decoratorStart",
+    "__decoratorStrings",
+    "__decoratorContext",
+    "__decoratorMetadata",
+    "__decorateElement",
+    "__knownSymbol",
+    "__expectFn",
+    "__publicField",
+    "__defNormalProp",
+    "__getOwnPropSymbols",
+    "__propIsEnum",
+    "__spreadValues",
+    "__spreadProps",
+    "__objRest",
+    "__esm",
+    "__reExport",
+    "__toBinary",
+    "__require",
+    "__glob",
+    "__using",
+    "__callDispose",
+    "__async",
+    "__asyncGenerator",
+    "__yieldStar",
+    "__forAwait",
+    "__template",
 ];
 
 /// js-debug's table.

@@ -13,8 +13,10 @@ const CUT: char = '…';
 const ACCESSOR: &str = "<accessor>";
 /// Bytes of a function's source.
 const FUNCTION: usize = 80;
-/// Where something else than its message begins in the preview of an error.
-const BEHIND_MESSAGE: [&str; 4] = ["\n    at ", "\\n    at ", " {stack: ", " {message: "];
+/// Where the stack begins in the text of an error.
+const STACK: [&str; 2] = ["\n    at ", "\\n    at "];
+/// Where its fields begin in the preview of an error. A message may have the same words without a quote.
+const FIELDS: [&str; 4] = [" {stack: '", " {stack: \"", " {message: '", " {message: \""];
 
 /// How a value is shown.
 pub(super) fn look(variable: &Variable) -> Look {
@@ -30,7 +32,7 @@ pub(super) fn look(variable: &Variable) -> Look {
         return Look::Text(function(value));
     }
     if kind.ends_with("Error") || is_stack(value) {
-        let end = BEHIND_MESSAGE.iter().filter_map(|mark| value.find(mark)).min();
+        let end = STACK.iter().chain(&FIELDS).filter_map(|mark| value.find(mark)).min();
         return Look::Text(value[..end.unwrap_or(value.len())].replace('\n', "\\n"));
     }
     if value == "write-only" {
@@ -66,6 +68,9 @@ pub(super) fn look(variable: &Variable) -> Look {
     }
     if is_list(value) {
         return Look::Parts(Container::List { title, length });
+    }
+    if let Some(look) = bare(kind, value) {
+        return look;
     }
     let title = if kind == "Object" { String::new() } else { format!("{kind} ") };
     let container = Container::Fields { title };
@@ -144,7 +149,7 @@ fn key(child: &Variable) -> String {
 
 /// Whether a value is an error, whose class may have any name: its text is its stack, and not the preview of an object.
 fn is_stack(value: &str) -> bool {
-    let head = BEHIND_MESSAGE[..2].iter().find_map(|mark| value.split_once(mark));
+    let head = STACK.iter().find_map(|mark| value.split_once(mark));
     let Some((head, _)) = head else { return false };
     let name = head.split([' ', '(', '{', '[', '\n']).next().unwrap_or_default();
     is_name(name.strip_suffix(':').unwrap_or(name)) && (name.ends_with(':') || name == head)
@@ -184,6 +189,21 @@ fn is_entry(variable: &Variable) -> bool {
     is_index && !variable.name.is_empty() && kind == Some("Object") && {
         is_mapping || !value.starts_with('{')
     }
+}
+
+/// How a collection is shown that has no preview, which private fields do not have: `Array(2)`, `Map(1)`.
+fn bare(kind: &str, value: &str) -> Option<Look> {
+    let length = value.strip_prefix(kind)?.strip_prefix('(')?.strip_suffix(')')?.parse().ok()?;
+    let title = if kind == "Array" { String::new() } else { format!("{value} ") };
+    let is_keyed = kind.ends_with("Map") || kind.ends_with("Set");
+    let container = match is_keyed {
+        true => Container::Entries { title, length },
+        false => Container::List { title, length },
+    };
+    Some(match length {
+        0 => Look::Text(container.with("")),
+        _ => Look::Parts(container),
+    })
 }
 
 /// What stands before the elements of a list, and how many they are: `(2) [1, 2]`, `Map(1) {…}`.
@@ -237,6 +257,10 @@ fn flat(preview: &str) -> Option<String> {
         let (value, behind) = plain(rest)?;
         parts.push(part + &value);
         rest = if behind.is_empty() { behind } else { behind.strip_prefix(", ")? };
+    }
+    // An index below 0 is a field, which the preview has without its name.
+    if is_list && parts.len() > self::title(preview).1 {
+        return None;
     }
     let (open, close) = if is_list { ('[', ']') } else { ('{', '}') };
     Some(format!("{title}{open}{}{close}", parts.join(", ")))
