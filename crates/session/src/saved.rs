@@ -33,7 +33,7 @@ use crate::settings::SessionLimits;
 use crate::task::shell::Suspended;
 
 /// The format of [`SavedSession`]. No other is read.
-pub(crate) const VERSION: u32 = 2;
+pub(crate) const VERSION: u32 = 3;
 
 /// A record that cannot be read.
 #[derive(Debug, thiserror::Error)]

@@ -56,15 +56,22 @@ impl CellStyle {
 
     /// There is nothing but two colours and attributes, so that the key is the style.
     #[inline]
-    fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.style.underline_color.is_none() && self.link.is_none()
+    }
+
+    /// The colours, [`COLOR_BITS`] each, and the attributes.
+    #[inline]
+    pub(crate) fn packed(&self) -> u64 {
+        let Style { fg, bg, attributes, .. } = self.style;
+        let attributes = u64::from(attributes.bits()) << (2 * COLOR_BITS);
+        color_key(fg) | color_key(bg) << COLOR_BITS | attributes
     }
 
     /// A number that a plain style has alone, and that other styles may share.
     #[inline]
     fn key(&self) -> u64 {
-        let Style { fg, bg, attributes, .. } = self.style;
-        let plain = color_key(fg) | color_key(bg) << 26 | u64::from(attributes.bits()) << 52;
+        let plain = self.packed();
         if self.is_plain() { plain } else { self.key_with_extras(plain) }
     }
 
@@ -88,9 +95,12 @@ impl CellStyle {
     }
 }
 
-/// A colour in 26 bits.
+/// Bits of a packed colour: the kind (0 default, 1 an index, 2 red, green, blue) above 24 bits of its value.
+pub(crate) const COLOR_BITS: u32 = 26;
+
+/// A packed colour.
 #[inline]
-fn color_key(color: Color) -> u64 {
+pub(crate) fn color_key(color: Color) -> u64 {
     match color {
         Color::Default => 0,
         Color::Indexed(index) => 1 << 24 | u64::from(index),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::packed::{read_number, write_number};
 use crate::style::{Attributes, Color, Style};
-use crate::tables::{CellStyle, Link};
+use crate::tables::{COLOR_BITS, CellStyle, Link, color_key};
 
 const ATTRIBUTES: u8 = 1 << 4;
 const EXTRA: u8 = 1 << 5;
@@ -31,10 +31,14 @@ pub(super) struct RunWriter {
     #[serde(with = "serde_bytes")]
     bytes: Vec<u8>,
     pub(super) links: Vec<Arc<Link>>,
-    /// The style of the last run that was written.
-    before: CellStyle,
+    /// The style of the last run that was written, packed.
+    before: u64,
+    /// It has a colour of the underline or a link.
+    before_has_extra: bool,
     /// The run that may become longer.
-    run: CellStyle,
+    run: u64,
+    /// Its style, if that is more than what is packed.
+    extra: Option<CellStyle>,
     len: usize,
     /// Where the last run was written, if it is one cell.
     single: Option<usize>,
@@ -42,19 +46,25 @@ pub(super) struct RunWriter {
 
 impl RunWriter {
     /// Adds cells of a style.
+    #[inline]
     pub(super) fn push(&mut self, len: usize, style: &CellStyle) {
-        if *style != self.run && self.len > 0 {
+        let packed = style.packed();
+        let is_plain = style.is_plain();
+        let continues = packed == self.run
+            && self.extra.as_ref().map_or(is_plain, |extra| !is_plain && extra == style);
+        if !continues && self.len > 0 {
             self.write();
         }
         if self.len == 0 {
-            self.run.clone_from(style);
+            self.run = packed;
+            self.extra = (!is_plain).then(|| style.clone());
         }
         self.len += len;
     }
 
     /// The bytes of all runs and their links.
     pub(super) fn finish(&mut self) -> (&[u8], &[Arc<Link>]) {
-        if self.run != CellStyle::default() && self.len > 0 {
+        if (self.run != 0 || self.extra.is_some()) && self.len > 0 {
             self.write();
         }
         (&self.bytes, &self.links)
@@ -64,7 +74,8 @@ impl RunWriter {
     pub(super) fn clear(&mut self) {
         self.bytes.clear();
         self.links.clear();
-        (self.before, self.run) = (CellStyle::default(), CellStyle::default());
+        (self.before, self.before_has_extra) = (0, false);
+        (self.run, self.extra) = (0, None);
         (self.len, self.single) = (0, None);
     }
 
@@ -73,12 +84,13 @@ impl RunWriter {
     }
 
     fn write(&mut self) {
-        let (before, style) = (&self.before.style, &self.run.style);
-        let mut shape = color_change(before.fg, style.fg) | color_change(before.bg, style.bg) << 2;
-        if before.attributes != style.attributes {
+        let background = |packed: u64| packed >> COLOR_BITS;
+        let mut shape = color_change(self.before, self.run)
+            | color_change(background(self.before), background(self.run)) << 2;
+        if (self.before ^ self.run) >> (2 * COLOR_BITS) != 0 {
             shape |= ATTRIBUTES;
         }
-        if before.underline_color != style.underline_color || self.before.link != self.run.link {
+        if self.before_has_extra || self.extra.is_some() {
             shape |= EXTRA;
         }
         if self.len > 1 {
@@ -98,31 +110,36 @@ impl RunWriter {
             self.bytes.push(shape);
         }
         self.push_fields(shape);
-        self.before.clone_from(&self.run);
+        (self.before, self.before_has_extra) = (self.run, self.extra.is_some());
         self.len = 0;
     }
 
     fn push_fields(&mut self, shape: u8) {
-        let style = self.run.style;
-        push_color(shape, style.fg, &mut self.bytes);
-        push_color(shape >> 2, style.bg, &mut self.bytes);
+        push_color(shape, self.run, &mut self.bytes);
+        push_color(shape >> 2, self.run >> COLOR_BITS, &mut self.bytes);
         if shape & ATTRIBUTES != 0 {
-            write_number(&mut self.bytes, style.attributes.bits().into());
+            write_number(&mut self.bytes, self.run >> (2 * COLOR_BITS));
         }
         if shape & EXTRA != 0 {
-            let under = style.underline_color.unwrap_or_default();
-            let change = color_change(Color::Default, under);
-            self.bytes.push(change);
-            push_color(change, under, &mut self.bytes);
-            let link = self.run.link.as_ref().map_or(0, |link| {
-                let known = self.links.iter().position(|known| known == link);
-                known.unwrap_or_else(|| {
-                    self.links.push(Arc::clone(link));
-                    self.links.len() - 1
-                }) + 1
-            });
-            write_number(&mut self.bytes, link as u64);
+            self.push_extra();
         }
+    }
+
+    fn push_extra(&mut self) {
+        let under = self.extra.as_ref().and_then(|extra| extra.style.underline_color);
+        let under = under.map_or(0, color_key);
+        let change = color_change(0, under);
+        self.bytes.push(change);
+        push_color(change, under, &mut self.bytes);
+        let link = self.extra.as_ref().and_then(|extra| extra.link.as_ref());
+        let link = link.map_or(0, |link| {
+            let known = self.links.iter().position(|known| known == link);
+            known.unwrap_or_else(|| {
+                self.links.push(Arc::clone(link));
+                self.links.len() - 1
+            }) + 1
+        });
+        write_number(&mut self.bytes, link as u64);
     }
 
     fn extends_group(&self, at: usize, shape: u8) -> bool {
@@ -131,21 +148,19 @@ impl RunWriter {
     }
 }
 
-/// How a colour differs.
-fn color_change(before: Color, color: Color) -> u8 {
-    match color {
-        _ if before == color => 0,
-        Color::Default => 1,
-        Color::Indexed(_) => 2,
-        Color::Rgb(..) => 3,
-    }
+/// How a packed colour differs; what is above it does not count.
+#[inline]
+fn color_change(before: u64, color: u64) -> u8 {
+    const COLOR: u64 = (1 << COLOR_BITS) - 1;
+    if (before ^ color) & COLOR == 0 { 0 } else { (color >> 24 & 3) as u8 + 1 }
 }
 
-/// Appends the value of a colour, if it differs in that.
-fn push_color(change: u8, color: Color, bytes: &mut Vec<u8>) {
-    match color {
-        Color::Indexed(index) if change & 3 == 2 => bytes.push(index),
-        Color::Rgb(r, g, b) if change & 3 == 3 => bytes.extend_from_slice(&[r, g, b]),
+/// Appends the value of a packed colour, if it differs in that.
+#[inline]
+fn push_color(change: u8, color: u64, bytes: &mut Vec<u8>) {
+    match change & 3 {
+        2 => bytes.push(color as u8),
+        3 => bytes.extend_from_slice(&[(color >> 16) as u8, (color >> 8) as u8, color as u8]),
         _ => {}
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct Csi<'a> {
 pub(crate) struct Params {
     values: [u16; MAX_PARAMS],
     len: usize,
-    /// Bit i: the number i stands behind a colon.
+    /// Bit i: the number i is behind a colon.
     colons: u64,
 }
 
@@ -67,56 +67,46 @@ impl<'a> Csi<'a> {
     /// to its end, or if there are bytes in it that do not belong to it.
     #[inline]
     pub(super) fn scan(bytes: &'a [u8], params: &'a mut Params) -> Option<Self> {
-        (params.len, params.colons) = (0, 0);
-        let mut at = 2;
-        let prefix = match *bytes.get(at)? {
-            prefix @ b'<'..=b'?' => {
-                at += 1;
-                prefix
-            }
-            _ => 0,
+        let (prefix, mut at) = match *bytes.get(2)? {
+            prefix @ b'<'..=b'?' => (prefix, 3),
+            _ => (0, 2),
         };
-        let mut is_sub = false;
+        (params.len, params.colons) = (0, 0);
+        let (mut start, mut value) = (at, 0_u32);
         let mut byte = loop {
-            let mut value = 0_u32;
-            let start = at;
-            let byte = loop {
-                let byte = *bytes.get(at)?;
-                let digit = u32::from(byte.wrapping_sub(b'0'));
-                if digit > 9 {
-                    break byte;
-                }
-                value = value.wrapping_mul(10).wrapping_add(digit);
-                at += 1;
-            };
-            if at - start > SAFE_DIGITS {
-                value = saturated(&bytes[start..at]);
-            }
-            let is_separator = matches!(byte, b';' | b':');
-            if is_separator || at > start || params.len > 0 {
-                params.push(value.min(u16::MAX.into()) as u16, is_sub);
-            }
+            let byte = *bytes.get(at)?;
             at += 1;
-            if !is_separator {
-                break byte;
+            let digit = u32::from(byte.wrapping_sub(b'0'));
+            if digit <= 9 {
+                value = value.wrapping_mul(10).wrapping_add(digit);
+                continue;
             }
-            is_sub = byte == b':';
+            if at - start > SAFE_DIGITS + 1 {
+                value = saturated(&bytes[start..at - 1]);
+            }
+            if byte == b';' || byte == b':' {
+                params.push(value, byte == b':');
+                (start, value) = (at, 0);
+                continue;
+            }
+            if at > start + 1 || params.len > 0 {
+                params.push(value, false);
+            }
+            break byte;
         };
         let mut intermediates = [0; 2];
-        for intermediate in &mut intermediates {
-            if matches!(byte, 0x20..=0x2f) {
-                (*intermediate, byte) = (byte, *bytes.get(at)?);
-                at += 1;
+        if matches!(byte, 0x20..=0x2f) {
+            for intermediate in &mut intermediates {
+                if matches!(byte, 0x20..=0x2f) {
+                    (*intermediate, byte) = (byte, *bytes.get(at)?);
+                    at += 1;
+                }
             }
         }
-        let raw = &bytes[..at];
-        (matches!(byte, 0x40..=0x7e) && raw.len() <= MAX_CONTROL + 3).then_some(Self {
-            prefix,
-            params,
-            intermediates,
-            last: byte,
-            raw,
-        })
+        if !matches!(byte, 0x40..=0x7e) || at > MAX_CONTROL + 3 {
+            return None;
+        }
+        Some(Self { prefix, params, intermediates, last: byte, raw: &bytes[..at] })
     }
 
     /// Prefix, intermediates and final byte, to match on.
@@ -135,12 +125,15 @@ fn saturated(digits: &[u8]) -> u32 {
 }
 
 impl Params {
+    /// Adds a number; the next one belongs to it if a colon follows.
     #[inline]
-    fn push(&mut self, value: u16, sub: bool) {
-        if self.len < MAX_PARAMS {
-            self.values[self.len] = value;
-            self.colons |= u64::from(sub) << self.len;
+    fn push(&mut self, value: u32, colon: bool) {
+        if let Some(free) = self.values.get_mut(self.len) {
+            *free = value.min(u16::MAX.into()) as u16;
             self.len += 1;
+            if colon && self.len < MAX_PARAMS {
+                self.colons |= 1 << self.len;
+            }
         }
     }
 }

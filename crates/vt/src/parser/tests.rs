@@ -71,7 +71,7 @@ fn calls(pieces: &[&[u8]]) -> Vec<String> {
 
 #[test]
 fn a_stream_is_taken_apart() {
-    let table: [(&[u8], &[&str]); 22] = [
+    let table: [(&[u8], &[&str]); 23] = [
         (b"one\r\ntwo", &["\"one", "0d", "0a", "\"two"]),
         ("n\u{e4}h\u{6f22}".as_bytes(), &["\"n\u{e4}h\u{6f22}"]),
         (b"\x1b[m", &["CSI   [] [] \\x00\\x00 m"]),
@@ -79,6 +79,7 @@ fn a_stream_is_taken_apart() {
         (b"\x1b[38:2::1:2:3;4m", &["CSI   [38, 2, 0, 1, 2, 3, 4] [1, 2, 3, 4, 5] \\x00\\x00 m"]),
         (b"\x1b[?25h", &["CSI ? [25] [] \\x00\\x00 h"]),
         (b"\x1b[99999999d", &["CSI   [65535] [] \\x00\\x00 d"]),
+        (b"\x1b[00000000000007;99999999999d", &["CSI   [7, 65535] [] \\x00\\x00 d"]),
         (b"\x1b[1 q", &["CSI   [1] []  \\x00 q"]),
         (b"\x1b[2\x08C", &["08", "CSI   [2] [] \\x00\\x00 C"]),
         (b"\x1b[1\x18x", &["\"x"]),

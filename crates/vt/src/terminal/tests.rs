@@ -67,6 +67,12 @@ fn attributes_and_colors_reach_the_cell() {
 }
 
 #[test]
+fn parameters_beyond_the_limit_are_dropped() {
+    let many = format!("\x1b[{}mx\x1b[{}my", "4:".repeat(40), "4;".repeat(40));
+    assert_eq!(text(&fed(many)).trim_end(), "xy");
+}
+
+#[test]
 fn wide_characters_and_combining_marks_take_the_right_cells() {
     let screen = fed("漢字e\u{301}🙂x").screen();
     let row = &screen.rows[0];
