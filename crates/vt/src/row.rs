@@ -12,6 +12,7 @@ use crate::cell::{Cell, Width};
 use crate::clusters::Widths;
 use crate::content_hash::ContentHash;
 use crate::tables::{Moved, Tables, Used};
+use crate::text;
 use crate::utf8::first_code;
 
 /// Whose a row is, for the output of a command.
@@ -60,13 +61,26 @@ pub(crate) struct Row {
     /// The hash of what is shown, if nothing was changed since it was made.
     #[serde(skip)]
     hash: Option<u64>,
+    /// The text of all cells as it was printed, in UTF-8, if one character was printed behind the other and not all are
+    /// ASCII; else empty. The history takes it instead of encoding it again.
+    #[serde(skip)]
+    printed: Vec<u8>,
 }
 
 impl Row {
     pub(crate) fn of(cells: Vec<Cell>, wrapped: bool, owner: Owner) -> Self {
         let complex = cells.iter().any(|cell| cell.is_complex());
         let clusters = cells.iter().any(|cell| cell.is_cluster_or_tab());
-        Self { cells, wrapped, complex, clusters, leads: clusters, owner, hash: None }
+        Self {
+            cells,
+            wrapped,
+            complex,
+            clusters,
+            leads: clusters,
+            owner,
+            hash: None,
+            printed: Vec::new(),
+        }
     }
 
     /// The cells up to the last that was written to or erased in colour.
@@ -92,6 +106,11 @@ impl Row {
 
     pub(crate) fn note_lead(&mut self) {
         self.leads = true;
+    }
+
+    /// The text of all cells, if it need not be encoded.
+    pub(crate) fn printed(&self) -> Option<&[u8]> {
+        (!self.printed.is_empty()).then_some(&self.printed)
     }
 
     /// The cell at a column, empty behind the row's end.
@@ -124,14 +143,16 @@ impl Row {
         self.cells.clear();
         (self.wrapped, self.complex, self.clusters, self.leads) = (false, false, false, false);
         self.hash = None;
+        self.printed.clear();
     }
 
     pub(crate) fn give_back_memory(&mut self) {
         self.cells.shrink_to_fit();
+        self.printed = Vec::new();
     }
 
     pub(crate) fn memory(&self) -> usize {
-        size_of::<Self>() + self.cells.capacity() * size_of::<Cell>()
+        size_of::<Self>() + self.cells.capacity() * size_of::<Cell>() + self.printed.capacity()
     }
 
     /// What is here was there before the command, which begins its own lines.
@@ -149,6 +170,13 @@ impl Row {
     }
 
     fn note_write(&mut self) {
+        self.printed.clear();
+        self.note_print();
+    }
+
+    /// Something was written. What is known of the printed text is the caller's to change.
+    #[inline]
+    fn note_print(&mut self) {
         self.hash = None;
         if self.owner != Owner::Reached {
             self.owner = Owner::Command;
@@ -157,6 +185,7 @@ impl Row {
 
     /// What is there was changed, without new text: it stays what was on the screen before, if it was that.
     fn note_edit(&mut self) {
+        self.printed.clear();
         self.hash = None;
         if self.owner == Owner::Nobody {
             self.owner = Owner::Command;
@@ -171,6 +200,7 @@ impl Row {
     /// Makes the row at least `len` cells long.
     fn extend_to(&mut self, len: usize, cols: usize) {
         if self.cells.len() < len {
+            self.printed.clear();
             self.reserve(len, cols);
             self.cells.resize(len, Cell::EMPTY);
         }
@@ -205,7 +235,12 @@ impl Row {
     #[inline]
     pub(crate) fn write_ascii(&mut self, col: usize, text: &[u8], template: Cell, cols: usize) {
         let end = col + text.len();
-        self.note_write();
+        self.note_print();
+        if col != self.cells.len() {
+            self.printed.clear();
+        } else if !self.printed.is_empty() {
+            self.printed.extend_from_slice(text);
+        }
         self.split_around(&(col..end));
         if end >= cols {
             self.wrapped = false;
@@ -237,6 +272,7 @@ impl Row {
         if len == 0 || !widths.of(first).is_some_and(fits) {
             return None;
         }
+        let printed = self.take_printed(start);
         self.note_write();
         self.split_around(&(start..start));
         let len = self.cells.len();
@@ -270,7 +306,23 @@ impl Row {
         if end >= cols {
             self.wrapped = false;
         }
+        if let Some(mut printed) = printed {
+            printed.extend_from_slice(&text[..bytes]);
+            self.printed = printed;
+        }
         Some(Written { bytes, end, last: char::from_u32(last)? })
+    }
+
+    /// Takes the text of all cells, if what is printed at a column is appended to it.
+    fn take_printed(&mut self, col: usize) -> Option<Vec<u8>> {
+        if col != self.cells.len() || (self.printed.is_empty() && self.clusters) {
+            return None;
+        }
+        if self.printed.is_empty() {
+            // ASCII, or the parts of a line that was changed.
+            text::push_characters(&self.cells, &mut self.printed);
+        }
+        Some(std::mem::take(&mut self.printed))
     }
 
     /// Writes a character of one or two columns that fits into the row.
@@ -289,6 +341,19 @@ impl Row {
             self.cells[col + 1] = cell.spacer();
         }
         self.note_kind(cell);
+    }
+
+    /// Gives a cell the cluster that it makes with a mark.
+    pub(crate) fn join(&mut self, col: usize, cluster: Cell, mark: char, cols: usize) {
+        let cell = self.cell(col);
+        let end = col + 1 + usize::from(cell.width() == Width::Wide);
+        let is_appended = end == self.cells.len() && cell.cluster().is_none() && mark != '\t';
+        let mut printed = std::mem::take(&mut self.printed);
+        self.replace(col, cluster, cols);
+        if is_appended && !printed.is_empty() {
+            printed.extend_from_slice(mark.encode_utf8(&mut [0; 4]).as_bytes());
+            self.printed = printed;
+        }
     }
 
     /// Changes the text of a cell that is there, without a look at its neighbours.
@@ -434,6 +499,7 @@ impl Row {
         if self.cells.len() > cols {
             self.split_at(cols);
             self.cells.truncate(cols);
+            self.printed.clear();
             self.hash = None;
         }
         self.wrapped = false;
@@ -450,10 +516,15 @@ impl Row {
         let end = self.cells.iter().rposition(shows).map_or(0, |last| last + 1);
         let mut hash = ContentHash::new();
         let mut style = Cell::EMPTY.style();
+        let mut style_hash = tables.style_hash(style);
         for cell in &self.cells[..end] {
             if cell.style() != style {
                 style = cell.style();
-                hash.add(tables.style_hash(style) | 1 << 63);
+                // A style may have two numbers.
+                let before = std::mem::replace(&mut style_hash, tables.style_hash(style));
+                if style_hash != before {
+                    hash.add(style_hash | 1 << 63);
+                }
             }
             match cell.cluster() {
                 Some(number) => {

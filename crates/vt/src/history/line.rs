@@ -78,10 +78,20 @@ impl OpenLine {
         }
         self.leaves_column = row.wrapped && row.len() < cols;
         let cells = &row.cells()[..row.extent()];
-        if row.has_clusters() {
-            self.push_clusters(cells, tables, row.wrapped);
+        if let Some(printed) = row.printed() {
+            self.text.extend_from_slice(printed);
+        } else if row.has_clusters() {
+            let stop = |col| (self.width + col) / 8 * 8 + 8 - self.width;
+            text::push_line(cells, tables, &mut self.text, row.wrapped, stop);
         } else {
             text::push_characters(cells, &mut self.text);
+        }
+        if row.has_clusters() {
+            let is_joined = |cell: &Cell| {
+                let columns = cell.cluster().map(|number| tables.cluster_columns(number));
+                columns.is_some_and(|columns| columns > cell.width() as usize + 1)
+            };
+            self.flags |= if cells.iter().any(is_joined) { GRAPHEMES } else { 0 };
         }
         if row.is_complex() && cells.iter().any(|cell| cell.width() == Width::Wide) {
             self.flags |= WIDE;
@@ -94,17 +104,6 @@ impl OpenLine {
             }
         }
         self.width += row.len();
-    }
-
-    fn push_clusters(&mut self, cells: &[Cell], tables: &Tables, continues: bool) {
-        let before = self.width;
-        let stop = |col| (before + col) / 8 * 8 + 8 - before;
-        text::push_line(cells, tables, &mut self.text, continues, stop);
-        let is_joined = |cell: &Cell| {
-            cell.cluster()
-                .is_some_and(|number| tables.cluster_columns(number) > cell.width() as usize + 1)
-        };
-        self.flags |= if cells.iter().any(is_joined) { GRAPHEMES } else { 0 };
     }
 
     /// Forgets the line, and keeps its memory for another.

@@ -68,6 +68,9 @@ impl Lines {
             let from = cells[..first].iter().rposition(|cell| cell.is_earlier());
             let from = from.map_or(0, |last| last + 1);
             self.push_cells(&new[from..], from, tables, tabs);
+        } else if let Some(printed) = row.printed() {
+            self.begin_row(cells.first());
+            self.text.extend_from_slice(printed);
         } else {
             self.push_cells(cells, 0, tables, tabs);
         }

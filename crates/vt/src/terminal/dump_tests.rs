@@ -151,6 +151,16 @@ fn feed_all(terminal: &mut Terminal, steps: &[Step]) {
     steps.iter().for_each(|step| run(terminal, step));
 }
 
+#[test]
+fn a_style_that_a_restored_terminal_meets_again_changes_no_row() {
+    let mut terminal = Terminal::new(Size { cols: 10, rows: 2 }, options());
+    terminal.feed(b"\x1b[41m\x1b[2K");
+    let seq = terminal.look();
+    let mut terminal = restored(&terminal.to_bytes());
+    terminal.feed(b"\x1b[41m\x1b[3X");
+    assert_eq!(terminal.look(), seq);
+}
+
 /// Checks every cut of the steps where `wanted` says so.
 fn check(size: Size, steps: &[Step], mut wanted: impl FnMut(usize) -> bool) {
     let mut whole = Terminal::new(size, options());

@@ -242,7 +242,7 @@ impl Core {
         let joined = self.tables.join(cell, mark);
         let grid = self.grid_mut();
         let cols = grid.cols();
-        grid.row_mut(row).replace(col, joined, cols);
+        grid.row_mut(row).join(col, joined, mark, cols);
         if self.has_lead(row, col) {
             self.grid_mut().row_mut(row).note_lead();
         }
