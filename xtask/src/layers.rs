@@ -85,7 +85,7 @@ const EXTERNAL: [(&str, &[&str]); 14] = [
 /// Tools of ours that are in no layer.
 const FREE: [&str; 3] = ["termbridge-benches", "termbridge-fuzz", "xtask"];
 
-/// Fails with every dependency, every read and every circle of modules that breaks a rule.
+/// Fails with every dependency, every read and every cycle of modules that breaks a rule.
 pub(crate) fn check() -> Result<()> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
@@ -105,7 +105,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// Prints how many circles of modules each of our crates has.
+/// Prints the number of module cycles in each of our crates.
 pub(crate) fn print_cycles() -> Result<()> {
     let mut stdout = std::io::stdout();
     for (name, count) in counts(&root())? {

@@ -1,6 +1,6 @@
 //! Generators and checks: `cargo xtask generate` writes what is made from the source,
 //! `cargo xtask generate --check` fails when it is not current, `cargo xtask layers` fails when a crate
-//! depends on what it must not know or reads a file of others directly, or when modules use each other in a circle.
+//! depends on what it must not know or reads a file of others directly, or when modules form a cycle.
 
 mod layers;
 mod modules;

@@ -1,4 +1,4 @@
-//! The third part of `cargo xtask layers`: a crate's modules do not use each other in a circle, at any level.
+//! The third part of `cargo xtask layers`: a crate's modules form no cycle, at any level.
 //!
 //! A module counts with its children, which may use each other and their parent. Uses are the paths from `crate` and `super` in the
 //! text of a file; a name that a module has from another (`use`) counts as that other module's. Tests do not count:
@@ -19,8 +19,7 @@ type Module = Vec<String>;
 pub(crate) fn cycles(root: &Path) -> Result<Vec<String>> {
     let mut found = Vec::new();
     for name in CHECKED {
-        let named =
-            |cycle| format!("crates/{name}: the modules {cycle} use each other in a circle");
+        let named = |cycle| format!("crates/{name}: the modules {cycle} form a cycle");
         found.extend(cycles_of(&modules(root, name)?).into_iter().map(named));
     }
     Ok(found)
@@ -115,7 +114,7 @@ type Uses = BTreeMap<String, BTreeSet<String>>;
 
 /// The path of a thing where it is defined, as far as modules have its name from others.
 fn origin(mut path: Module, names: &BTreeMap<Module, Module>) -> Module {
-    // As many steps as a sound crate never needs: two names may be from each other.
+    // Bounded: two modules may re-export from each other.
     for _ in 0..names.len().min(16) {
         let known = (1..=path.len()).find_map(|len| Some((len, names.get(&path[..len])?)));
         let Some((len, from)) = known else { break };
@@ -151,18 +150,7 @@ fn names(text: &str, module: &[String]) -> Vec<(Module, Module)> {
         if !matches!(&text[line..at], "" | "pub " | "pub(crate) " | "pub(super) ") {
             continue;
         }
-        let mut base = match rest.strip_prefix("crate::") {
-            Some(behind) => {
-                rest = behind;
-                Module::new()
-            }
-            None => module.to_vec(),
-        };
-        rest = rest.strip_prefix("self::").unwrap_or(rest);
-        while let Some(behind) = rest.strip_prefix("super::") {
-            rest = behind;
-            base.pop();
-        }
+        let mut base = take_base(&mut rest, module);
         leaves(&mut rest, &mut base, &mut found);
     }
     let name_of = |leaf: Leaf| Some(([module, &[leaf.name?]].concat(), leaf.path));
@@ -172,22 +160,34 @@ fn names(text: &str, module: &[String]) -> Vec<(Module, Module)> {
 /// The paths from `crate` and `super` in a text, as seen from the crate.
 fn paths(text: &str, module: &[String]) -> Vec<Module> {
     let mut found = Vec::new();
-    for (keyword, levels) in [("crate::", module.len()), ("super::", 1)] {
+    for keyword in ["crate::", "super::"] {
         for (at, _) in text.match_indices(keyword) {
             let is_start = !text[..at]
                 .ends_with(|sign: char| sign == ':' || sign == '_' || sign.is_alphanumeric());
             if !is_start {
                 continue;
             }
-            let mut rest = &text[at + keyword.len()..];
-            let mut base = module.len().saturating_sub(levels);
-            while let Some(above) = rest.strip_prefix("super::") {
-                (rest, base) = (above, base.saturating_sub(1));
-            }
-            leaves(&mut rest, &mut module[..base].to_vec(), &mut found);
+            let mut rest = &text[at..];
+            let mut base = take_base(&mut rest, module);
+            leaves(&mut rest, &mut base, &mut found);
         }
     }
     found.into_iter().map(|leaf| leaf.path).collect()
+}
+
+/// Takes `crate::`, `self::` and `super::` off a path, and returns the module that it starts from.
+fn take_base(rest: &mut &str, module: &[String]) -> Module {
+    let mut base = module.to_vec();
+    if let Some(behind) = rest.strip_prefix("crate::") {
+        *rest = behind;
+        base.clear();
+    }
+    *rest = rest.strip_prefix("self::").unwrap_or(rest);
+    while let Some(behind) = rest.strip_prefix("super::") {
+        *rest = behind;
+        base.pop();
+    }
+    base
 }
 
 /// A thing that a path leads to.

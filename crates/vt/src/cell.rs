@@ -119,7 +119,7 @@ impl Cell {
     /// The character; `None` for a cluster.
     #[inline]
     pub(crate) fn character(self) -> Option<char> {
-        if self.0 & CLUSTER != 0 { None } else { char::from_u32((self.0 & TEXT) as u32) }
+        if self.0 & CLUSTER != 0 { None } else { char::from_u32(self.code()) }
     }
 
     /// The number of the cluster, if it is one.

@@ -40,7 +40,7 @@ const MAX_SCRATCH: usize = 4096;
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct History {
     chunks: VecDeque<Chunk>,
-    /// The line that continues on the screen, if it is open; its memory is used for each line that is stored.
+    /// The line that continues on the screen if `is_open`; otherwise empty, and its memory is reused.
     line: OpenLine,
     is_open: bool,
     /// Rows that are kept at most.
@@ -164,7 +164,7 @@ impl History {
         self.added(rows, cols);
     }
 
-    /// Another line begins.
+    /// Empties the line. Its memory is kept for the next one unless it is large.
     fn forget_line(&mut self) {
         self.is_open = false;
         if self.line.text.capacity() > MAX_SCRATCH {

@@ -19,7 +19,7 @@ use std::ops::{Range, RangeInclusive};
 
 use serde::{Deserialize, Serialize};
 
-use self::kitty::Command;
+use self::kitty::GraphicsCommand;
 use crate::size::CELL_PIXELS;
 
 /// Pixels that an image may have: a screen of 3840 × 2160.
@@ -108,6 +108,13 @@ impl ImageData {
 }
 
 impl Placement {
+    /// A whole image in its own size.
+    pub(crate) fn whole(data: &ImageData, row: i64, col: u16) -> Self {
+        let (width, height) = (data.width, data.height);
+        let cells = Self::cells_of(width, height);
+        Self { row, col, offset: (0, 0), cells, scaled: false, source: [0, 0, width, height], z: 0 }
+    }
+
     /// The row below the image.
     pub(crate) fn end(&self) -> i64 {
         self.row + i64::from(self.cells.1)
@@ -136,18 +143,18 @@ impl Placement {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Stored {
-    /// Never the same again.
+pub(crate) struct ImageEntry {
+    /// Unique: a key is never used again.
     pub(crate) key: u64,
-    /// The program's name of it; 0 if it has none.
+    /// The program's id for it; 0 without one.
     pub(crate) id: u32,
     pub(crate) data: ImageData,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Placed {
+pub(crate) struct PlacementEntry {
     key: u64,
-    /// The program's name of the placement; 0 if it has none.
+    /// The program's id for the placement; 0 without one.
     pub(crate) id: u32,
     pub(crate) alternate: bool,
     pub(crate) placement: Placement,
@@ -157,12 +164,12 @@ pub(crate) struct Placed {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Images {
     /// The oldest first.
-    stored: Vec<Stored>,
-    placed: Vec<Placed>,
+    stored: Vec<ImageEntry>,
+    placed: Vec<PlacementEntry>,
     /// The placements from before a synchronized update.
-    frozen: Option<Vec<Placed>>,
+    frozen: Option<Vec<PlacementEntry>>,
     /// A transmission that continues in the next chunk: its control data and what came of it, in base64.
-    pub(crate) loading: Option<(Command, String)>,
+    pub(crate) loading: Option<(GraphicsCommand, String)>,
     last_key: u64,
 }
 
@@ -172,14 +179,14 @@ impl Images {
         if id != 0 {
             self.delete(id.into()..=id.into(), true, |_| true);
         }
-        while self.stored.len() >= MAX_IMAGES
-            || (self.stored_bytes() + data.bytes.len() > MAX_STORED && !self.stored.is_empty())
+        // An image takes half of `MAX_STORED` at most: there is an older one to drop.
+        while self.stored.len() >= MAX_IMAGES || self.stored_bytes() + data.bytes.len() > MAX_STORED
         {
             self.stored.remove(0);
         }
         self.collect();
         self.last_key += 1;
-        self.stored.push(Stored { key: self.last_key, id, data });
+        self.stored.push(ImageEntry { key: self.last_key, id, data });
         self.last_key
     }
 
@@ -189,12 +196,12 @@ impl Images {
         if self.placed.len() == MAX_PLACEMENTS {
             self.placed.remove(0);
         }
-        self.placed.push(Placed { key, id, alternate, placement });
+        self.placed.push(PlacementEntry { key, id, alternate, placement });
         self.collect();
     }
 
     /// Takes placements away.
-    pub(crate) fn remove(&mut self, mut gone: impl FnMut(&Placed) -> bool) {
+    pub(crate) fn remove(&mut self, mut gone: impl FnMut(&PlacementEntry) -> bool) {
         let before = self.placed.len();
         self.placed.retain(|placed| !gone(placed));
         if self.placed.len() < before {
@@ -208,7 +215,7 @@ impl Images {
         &mut self,
         ids: RangeInclusive<u64>,
         frees: bool,
-        gone: impl Fn(&Placed) -> bool,
+        gone: impl Fn(&PlacementEntry) -> bool,
     ) {
         let named = self.stored.iter().filter(|stored| ids.contains(&stored.id.into()));
         let keys: Vec<u64> = named.map(|stored| stored.key).collect();
@@ -258,7 +265,7 @@ impl Images {
     }
 
     /// Placements that readers see, with their images.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = (&Placed, &Stored)> {
+    pub(crate) fn shown(&self) -> impl Iterator<Item = (&PlacementEntry, &ImageEntry)> {
         self.with_images(self.frozen.as_ref().unwrap_or(&self.placed).iter())
     }
 
@@ -267,22 +274,23 @@ impl Images {
         &self,
         alternate: bool,
         row: i64,
-    ) -> impl Iterator<Item = (&Placed, &Stored)> {
-        let begins_there =
-            move |placed: &&Placed| placed.alternate == alternate && placed.placement.row == row;
+    ) -> impl Iterator<Item = (&PlacementEntry, &ImageEntry)> {
+        let begins_there = move |placed: &&PlacementEntry| {
+            placed.alternate == alternate && placed.placement.row == row
+        };
         self.with_images(self.placed.iter().filter(begins_there))
     }
 
     fn with_images<'a>(
         &'a self,
-        placed: impl Iterator<Item = &'a Placed>,
-    ) -> impl Iterator<Item = (&'a Placed, &'a Stored)> {
+        placed: impl Iterator<Item = &'a PlacementEntry>,
+    ) -> impl Iterator<Item = (&'a PlacementEntry, &'a ImageEntry)> {
         let image = |key| self.stored.iter().find(|stored| stored.key == key);
         placed.filter_map(move |placed| Some((placed, image(placed.key)?)))
     }
 
     /// The images that the program has named.
-    pub(crate) fn named(&self) -> impl Iterator<Item = &Stored> {
+    pub(crate) fn named(&self) -> impl Iterator<Item = &ImageEntry> {
         self.stored.iter().filter(|stored| stored.id != 0)
     }
 
@@ -312,7 +320,7 @@ impl Images {
 
     /// What was read from a record can be used.
     pub(crate) fn is_sound(&self, cols: u16) -> bool {
-        let is_placed = |placed: &Placed| {
+        let is_placed = |placed: &PlacementEntry| {
             placed.placement.row.unsigned_abs() <= u32::MAX.into() && placed.placement.col < cols
         };
         let frozen = self.frozen.as_deref().unwrap_or_default();

@@ -15,6 +15,8 @@ use crate::style::{Color, Style};
 /// Entries of a table before it is swept.
 const MAX_STYLES: usize = 1 << 16;
 const MAX_CLUSTERS: usize = 1 << 16;
+/// Clusters that cells can number.
+const MAX_CLUSTER_NUMBERS: usize = 1 << 21;
 const MAX_LINKS: usize = 1 << 14;
 /// Bytes of links that are kept; with more, text is shown without them.
 const MAX_LINK_BYTES: usize = 16 * 1024 * 1024;
@@ -269,7 +271,11 @@ impl Tables {
         let Some(number) = cell.cluster() else { return self.join_pair(cell, mark) };
         let Cluster { joined, tabs, .. } = self.clusters[number as usize];
         let is_full = if mark == '\t' { tabs >= MAX_MARGIN_TABS } else { joined >= MAX_JOINED };
-        if is_full || self.clusters.len() >= 1 << 21 { cell } else { self.append(cell, mark) }
+        if is_full || self.clusters.len() >= MAX_CLUSTER_NUMBERS {
+            cell
+        } else {
+            self.append(cell, mark)
+        }
     }
 
     /// The first code point that joins a character: text repeats few such pairs.
@@ -284,7 +290,7 @@ impl Tables {
             self.shared = self.shared.max(known as usize + 1);
             return cell.with_cluster(known);
         }
-        if self.clusters.len() >= 1 << 21 {
+        if self.clusters.len() >= MAX_CLUSTER_NUMBERS {
             return cell;
         }
         let joined = self.append(cell, mark);

@@ -30,6 +30,11 @@ pub(crate) fn first_code(bytes: &[u8]) -> (u32, usize) {
     if is_valid { (code, len) } else { (0, 0) }
 }
 
+/// The characters that bytes begin with, up to the first byte that is not UTF-8.
+pub(crate) fn valid_start(bytes: &[u8]) -> &str {
+    bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid())
+}
+
 /// Appends characters to text: four bytes are written, and as many kept as the character has.
 pub(crate) struct Utf8Writer<'a> {
     text: &'a mut Vec<u8>,
@@ -94,7 +99,7 @@ mod tests {
             for second in 0..=0xff_u8 {
                 for rest in [[0x80, 0x80], [0xbf, 0xbf], [0x7f, 0x80], [0xc0, 0xff]] {
                     let bytes = [first, second, rest[0], rest[1]];
-                    let valid = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+                    let valid = valid_start(&bytes);
                     let expected = valid.chars().next().map(|c| (c, c.len_utf8()));
                     assert_eq!(first_char(&bytes), expected, "{bytes:x?}");
                 }

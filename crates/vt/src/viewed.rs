@@ -6,6 +6,7 @@
 //! those that a viewer shows. A sequence is passed on when it is whole.
 
 use crate::parser::{Csi, Handler, Parser};
+use crate::utf8::valid_start;
 
 /// Takes out of a stream what a terminal would answer.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl Handler for Passed<'_> {
     }
 
     fn text(&mut self, text: &[u8]) -> usize {
-        let valid = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let valid = valid_start(text);
         self.push_text(valid);
         valid.len()
     }

@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD as BASE64, BASE64_STANDARD_NO_PAD as UNPADDED};
 use serde::{Deserialize, Serialize};
 
-use super::{ImageData, ImageFormat, Images, MAX_LOADING, Placement, Stored};
+use super::{ImageData, ImageEntry, ImageFormat, Images, MAX_LOADING, Placement};
 use crate::size::CELL_PIXELS;
 
 /// Bytes of base64 in a chunk.
@@ -20,9 +20,9 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR";
 
 /// Control data: a number for each key; a letter is its code.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub(crate) struct Command(BTreeMap<u8, i32>);
+pub(crate) struct GraphicsCommand(BTreeMap<u8, i32>);
 
-impl Command {
+impl GraphicsCommand {
     pub(crate) fn parse(control: &[u8]) -> Self {
         let field = |field: &[u8]| match field {
             [key, b'=', letter @ (b'a'..=b'z' | b'A'..=b'Z')] => Some((*key, i32::from(*letter))),
@@ -81,6 +81,9 @@ impl Command {
 
     /// How an image is shown at a cell; `None` if it is not.
     pub(crate) fn placement(&self, data: &ImageData, row: i64, col: u16) -> Option<Placement> {
+        if self.get(b'U') != 0 || self.get(b'P') != 0 {
+            return None;
+        }
         let (x, y) = (self.get(b'x'), self.get(b'y'));
         let part = |key, from: u32, size: u32| {
             let rest = size.checked_sub(from).filter(|rest| *rest > 0)?;
@@ -98,7 +101,7 @@ impl Command {
             (wide, 0) => (most(wide), most(scaled(wide, width, height))),
             (wide, high) => (most(wide), most(high)),
         };
-        (self.get(b'U') == 0 && self.get(b'P') == 0).then(|| Placement {
+        Some(Placement {
             row,
             col,
             offset,
@@ -110,7 +113,7 @@ impl Command {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for GraphicsCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (key, value) in &self.0 {
             let key = char::from(*key);
@@ -125,19 +128,20 @@ impl fmt::Display for Command {
 
 impl Images {
     /// Takes a chunk; returns the command with all its data once that is there.
-    pub(crate) fn load(&mut self, payload: &[u8]) -> Option<(Command, String)> {
+    pub(crate) fn load(&mut self, payload: &[u8]) -> Option<(GraphicsCommand, String)> {
         let at = payload.iter().position(|byte| *byte == b';').unwrap_or(payload.len());
         let (control, data) = (&payload[..at], payload.get(at + 1..).unwrap_or_default());
-        let chunk = Command::parse(control);
+        let chunk = GraphicsCommand::parse(control);
         let continues = chunk.get(b'm') == 1;
         let (command, mut encoded) = match self.loading.take() {
             Some(loading) if chunk.is_continuation() => loading,
             _ => (chunk, String::new()),
         };
-        if encoded.len() + data.len() > MAX_LOADING || !data.is_ascii() {
+        let data = str::from_utf8(data).ok().filter(|data| data.is_ascii())?;
+        if encoded.len() + data.len() > MAX_LOADING {
             return None;
         }
-        encoded.push_str(str::from_utf8(data).ok()?);
+        encoded.push_str(data);
         if continues {
             self.loading = Some((command, encoded));
             return None;
@@ -147,8 +151,7 @@ impl Images {
 }
 
 /// Writes the chunks of a command.
-fn write_chunks(text: &mut String, command: &str, encoded: &str, is_whole: bool) {
-    let mut command = command;
+fn write_chunks(text: &mut String, mut command: &str, encoded: &str, is_whole: bool) {
     let mut rest = encoded;
     loop {
         let (chunk, behind) = rest.split_at(rest.len().min(CHUNK));
@@ -163,12 +166,12 @@ fn write_chunks(text: &mut String, command: &str, encoded: &str, is_whole: bool)
 }
 
 /// Writes the transmission that is not complete.
-pub(crate) fn write_loading(text: &mut String, (command, encoded): &(Command, String)) {
+pub(crate) fn write_loading(text: &mut String, (command, encoded): &(GraphicsCommand, String)) {
     write_chunks(text, &command.to_string(), encoded, false);
 }
 
 /// Writes an image: under its name only, or, if it has none, where it is shown.
-pub(crate) fn write_image(text: &mut String, image: &Stored, placement: Option<&Placement>) {
+pub(crate) fn write_image(text: &mut String, image: &ImageEntry, placement: Option<&Placement>) {
     let ImageData { width, height, format, compressed, bytes } = &image.data;
     let format = match format {
         ImageFormat::Rgb => 24,

@@ -95,6 +95,7 @@ impl<'a> Csi<'a> {
             break byte;
         };
         let mut intermediates = [0; 2];
+        // Most sequences have none.
         if matches!(byte, 0x20..=0x2f) {
             for intermediate in &mut intermediates {
                 if matches!(byte, 0x20..=0x2f) {

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::{Csi, Handler, MAX_CONTROL, MAX_STRING, Parser};
+use crate::utf8::valid_start;
 
 /// Writes down what it is called with; text is joined.
 #[derive(Debug, Default, PartialEq)]
@@ -23,7 +24,7 @@ impl Handler for Calls {
     }
 
     fn text(&mut self, text: &[u8]) -> usize {
-        let valid = text.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let valid = valid_start(text);
         self.add_text(valid);
         valid.len()
     }

@@ -67,7 +67,6 @@ pub(super) struct Core {
     pub(super) alternate: Grid,
     pub(super) is_alternate: bool,
     pub(super) history: History,
-    #[serde(default)]
     pub(super) images: Images,
     pub(super) pen: Pen,
     pub(super) charsets: Charsets,

@@ -177,11 +177,10 @@ impl Core {
         let blank = self.blank();
         if self.grid().is_cursor_inside() {
             self.top_is_replaced(self.grid().cursor.row);
-            let grid = self.grid_mut();
-            let lines = grid.cursor.row..grid.lines.end;
-            grid.scroll_up(lines.clone(), count, blank);
+            let lines = self.grid().cursor.row..self.grid().lines.end;
             self.move_images(&lines, false, -(count.min(lines.len()) as i64));
             let grid = self.grid_mut();
+            grid.scroll_up(lines, count, blank);
             let col = grid.columns.start;
             grid.move_to(grid.cursor.row, col);
         }

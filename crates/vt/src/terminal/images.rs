@@ -1,15 +1,15 @@
 //! Images: where sixels are drawn, what kitty's graphics commands do, and what moves or erases images.
 //!
-//! The cursor stays where it is: programs are not told that there are graphics, and viewers' terminals that have none
-//! must agree about what comes next.
+//! The cursor does not move: programs see a terminal without graphics, and viewers' terminals that have none must place
+//! the next text alike.
 
 use std::ops::Range;
 
 use super::Terminal;
 use super::core::Core;
 use super::modes::Modes;
-use crate::image::kitty::Command;
-use crate::image::{Image, ImageData, Placed, sixel};
+use crate::image::kitty::GraphicsCommand;
+use crate::image::{Image, ImageData, Placement, PlacementEntry, sixel};
 
 impl Terminal {
     /// The images on the screen and in its history, the oldest first. Higher ones cover lower ones (`z`), else newer ones
@@ -71,9 +71,7 @@ impl Core {
         let scrolls = !self.modes.contains(Modes::SIXEL_SCROLLING_OFF);
         let cursor = self.grid().cursor;
         let (row, col) = if scrolls { (cursor.row, cursor.col) } else { (0, 0) };
-        let Some(placement) = Command::default().placement(&data, row as i64, col as u16) else {
-            return;
-        };
+        let placement = Placement::whole(&data, row as i64, col as u16);
         // What is covered altogether is not seen again.
         let alternate = self.is_alternate;
         self.images.remove(|placed| {
@@ -116,25 +114,25 @@ impl Core {
     }
 
     /// Deletes placements on this screen; a capital letter deletes images too that are shown nowhere then.
-    fn delete_images(&mut self, command: &Command) {
+    fn delete_images(&mut self, command: &GraphicsCommand) {
         let kind = command.letter(b'd', b'a');
-        let (x, y, id) = (command.get(b'x'), command.get(b'y'), command.get(b'p'));
-        let named = u64::from(command.get(b'i'));
+        let (x, y, placement_id) = (command.get(b'x'), command.get(b'y'), command.get(b'p'));
+        let image_id = u64::from(command.get(b'i'));
         let ids = match kind.to_ascii_lowercase() {
-            b'i' => named..=named,
+            b'i' => image_id..=image_id,
             b'r' => x.into()..=y.into(),
             _ => 0..=u64::MAX,
         };
         let cursor = self.grid().cursor;
         let alternate = self.is_alternate;
-        let is_hit = |placed: &Placed| {
+        let is_hit = |placed: &PlacementEntry| {
             let placement = &placed.placement;
             let is_in_row = |row: i64| (placement.row..placement.end()).contains(&row);
             let is_in_col = |col: i64| (placement.col.into()..placement.end_col()).contains(&col);
             let (row, col) = (i64::from(y) - 1, i64::from(x) - 1);
             match kind.to_ascii_lowercase() {
                 b'a' => placement.end() > 0,
-                b'i' => named != 0 && (id == 0 || placed.id == id),
+                b'i' => image_id != 0 && (placement_id == 0 || placed.id == placement_id),
                 b'r' => true,
                 b'c' => is_in_row(cursor.row as i64) && is_in_col(cursor.col as i64),
                 b'p' => is_in_row(row) && is_in_col(col),

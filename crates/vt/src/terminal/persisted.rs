@@ -10,7 +10,7 @@ use crate::parser::Parser;
 use crate::search::Typings;
 
 /// Changes with the state.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Why a terminal cannot be restored.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

@@ -38,8 +38,7 @@ impl TabStops {
     /// Where a tab from a column leads: the last column at most.
     pub(super) fn next(&self, col: usize) -> usize {
         let last = self.0.len() - 1;
-        let stop = self.0.iter().skip(col + 1).position(|stop| *stop);
-        stop.map_or(last, |at| col + 1 + at).min(last)
+        (col + 1..last).find(|at| self.0[*at]).unwrap_or(last)
     }
 
     /// Where a tab backwards leads: the first column if there is no stop before.

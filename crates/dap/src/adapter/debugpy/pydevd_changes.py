@@ -347,9 +347,9 @@ def own_names(code):
     return {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
 
 
-@lru_cache(maxsize=None)
+@lru_cache(maxsize=1024)
 def global_names(code):
-    """The names that a function reads as the module's; from Python 3.12 on, a comprehension in it may have them too."""
+    """The names that a function reads from its module. From Python 3.12 on, a comprehension inside it can add names."""
     return {step.argval for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"}
 
 

@@ -11,7 +11,7 @@ use std::path::Path;
 use gimli::{Dwarf, Unit};
 use serde::Serialize;
 
-use super::dwarf::{Attributes, Failure, MAX_DEPTH, Slice, for_each_unit, is_rust};
+use super::dwarf::{Attributes, Failure, MAX_DEPTH, Slice, check_depth, for_each_unit, is_rust};
 
 /// Settings of the formatter.
 #[derive(Default, Serialize)]
@@ -112,9 +112,7 @@ fn read_unit<'a>(
     while !entries.is_empty() {
         let (offset, depth) = (entries.next_offset().0, entries.next_depth());
         let Some(abbreviation) = entries.read_abbreviation()? else { continue };
-        if depth > MAX_DEPTH {
-            return Err("its debug information is nested too deeply".into());
-        }
+        check_depth(depth)?;
         while open.last().is_some_and(|last| last.depth >= depth) {
             done.extend(open.pop());
         }

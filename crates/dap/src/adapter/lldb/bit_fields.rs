@@ -1,8 +1,7 @@
 //! The structs of a C or C++ program whose bit-fields LLDB 19 leaves out.
 //!
-//! Where all structs that share an abbreviation have the same size, GCC writes it there (`DW_FORM_implicit_const`). LLDB then takes
-//! 0 for the size when it checks bit-fields, and drops each as one beyond its struct. The formatter of C and C++ reads them with
-//! this table.
+//! GCC writes a size that all structs of an abbreviation share into the abbreviation (`DW_FORM_implicit_const`). LLDB then takes 0 for
+//! the size when it checks bit-fields, and drops each as one beyond its struct. The formatter of C and C++ reads them with this table.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::ControlFlow;
@@ -11,7 +10,9 @@ use std::path::Path;
 use gimli::{Dwarf, Unit};
 use serde::Serialize;
 
-use super::dwarf::{Attributes, Failure, MAX_DEPTH, Slice, for_each_unit, is_rust, is_shared_size};
+use super::dwarf::{
+    Attributes, Failure, Slice, check_depth, for_each_unit, is_rust, is_shared_size,
+};
 
 /// The members of structs in their order, by `SIZE NAME` without namespaces and arguments. Several structs may have the same.
 pub(super) type Structs = BTreeMap<String, Vec<Members>>;
@@ -83,9 +84,7 @@ fn read_unit<'a>(
     while !entries.is_empty() {
         let (at, depth) = (entries.next_offset().0, entries.next_depth());
         let Some(abbreviation) = entries.read_abbreviation()? else { continue };
-        if depth > MAX_DEPTH {
-            return Err("its debug information is nested too deeply".into());
-        }
+        check_depth(depth)?;
         while open.last().is_some_and(|last| last.depth >= depth) {
             done.extend(open.pop());
         }
@@ -120,22 +119,22 @@ fn read_unit<'a>(
     };
     for one in done {
         let members = one.members.into_iter().map(|member| {
-            let kind = member.kind.and_then(|at| Some(named(at, names.get(&at)?)));
-            let bits = member.bits.map(|count| Bits {
-                before: member.bits_before,
-                count,
-                kind: kind.unwrap_or_default(),
+            let bits = member.bits.map(|count| {
+                let kind = member.kind.and_then(|at| Some(named(at, names.get(&at)?)));
+                Bits { before: member.bits_before, count, kind: kind.unwrap_or_default() }
             });
             Member { name: member.name, bits }
         });
         let members: Members = members.collect();
+        if members.iter().all(|member| member.bits.is_none()) {
+            continue;
+        }
         let name = named(one.at, &one.name);
         let name = name.split('<').next().unwrap_or_default();
         let same = structs.entry(format!("{} {name}", one.size)).or_default();
-        if members.iter().any(|member| member.bits.is_some()) && !same.contains(&members) {
+        if !same.contains(&members) {
             same.push(members);
         }
     }
-    structs.retain(|_, same| !same.is_empty());
     Ok(())
 }

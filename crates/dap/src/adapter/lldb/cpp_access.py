@@ -9,7 +9,7 @@ import cpp_values as values
 import importing
 import lldb
 from common import Elements, Text, as_single, bytes_of, memory, pointee, unsigned
-from cpp_bits import bit_field, has_lost, set_bits
+from cpp_bits import has_lost, read_bits, set_bits
 from cpp_text import is_text, until_zero, zero_in
 from reader import MAX_COMPARED, Address, Char, Failed, Language, NotOurs, Sized, Unsigned, shown
 from removed import reads_removed
@@ -114,7 +114,9 @@ class Access(Language):
         fields = (kind.GetFieldAtIndex(index) for index in range(kind.GetNumberOfFields()))
         field = next((field for field in fields if field.GetName() == name), None)
         if field is not None:
-            return bit_field(value, name, field.GetOffsetInBits(), field.GetBitfieldSizeInBits(), field.GetType()) if field.IsBitfield() else None
+            if not field.IsBitfield():
+                return None
+            return read_bits(value, name, field.GetOffsetInBits(), field.GetBitfieldSizeInBits(), field.GetType())
         for member, part in chain(values.members(value, kind), values.bases_of(value, kind)):
             found = part if member == name else self.bit_field(part, name) if not member or member.startswith("<") else None
             if found is not None:

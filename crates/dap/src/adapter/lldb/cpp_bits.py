@@ -1,5 +1,5 @@
-"""Bit-fields of C and C++. LLDB keeps and sets them with the bits around them, and leaves out those of some structs: these are told by
-the table that lies beside this file (`bit_fields.json`).
+"""Bit-fields of C and C++. LLDB reads and sets them with the bits around them, and leaves out those of some structs. The table
+`bit_fields.json` beside this file has the layout of these structs.
 """
 
 import re
@@ -33,9 +33,8 @@ def layouts(kind):
     return TABLE.get(f"{kind.GetByteSize()} {name}", [])
 
 
-def with_lost(value, kind, members):
-    """The members of a struct as LLDB has them, with the bit-fields that it left out, in their order."""
-    found = layouts(value.GetType()) or layouts(kind)
+def with_lost(value, found, members):
+    """The members of a struct as LLDB has them, with the bit-fields that it left out, in their order; `found` are its layouts."""
     names = [name or "" for name, _ in members]
     found = [layout for layout in found if [member["name"] for member in layout if not member["bits"]] == names]
     if not found:
@@ -43,15 +42,16 @@ def with_lost(value, kind, members):
     if len(found) > 1:
         raise Unreadable("several structs look alike")
     others = iter(members)
-    # Those without a name fill a gap.
-    return [lost(value, **member) if member["bits"] else next(others) for member in found[0] if member["name"] or not member["bits"]]
+    # Bit-fields without a name fill a gap.
+    listed = (member for member in found[0] if member["name"] or not member["bits"])
+    return [lost(value, **member) if member["bits"] else next(others) for member in listed]
 
 
 def lost(value, name, bits):
-    return name, bit_field(value, name, bits["before"], bits["count"], type_named(value.GetTarget(), bits["kind"]))
+    return name, read_bits(value, name, bits["before"], bits["count"], type_named(value.GetTarget(), bits["kind"]))
 
 
-def bit_field(value, name, before, count, kind):
+def read_bits(value, name, before, count, kind):
     """A bit-field of a struct as a number that has all bits of its type, and knows its place."""
     first, end = before // 8, (before + count + 7) // 8
     number = int.from_bytes(bytes_of(value, value.GetType().GetByteSize())[first:end], "little") >> before % 8 & (1 << count) - 1

@@ -317,7 +317,8 @@ def is_empty(base):
 
 def members(value, kind):
     """The names of what a struct, a class or a union has itself, each with its value."""
-    return with_lost(value, kind, list(lldbs_members(value, kind))) if layouts(kind) or layouts(value.GetType()) else lldbs_members(value, kind)
+    found = layouts(value.GetType()) or layouts(kind)
+    return with_lost(value, found, list(lldbs_members(value, kind))) if found else lldbs_members(value, kind)
 
 
 def lldbs_members(value, kind):
@@ -399,7 +400,7 @@ ARRAYS = None
 
 
 def arrays_of(which):
-    """What is known of the program's arrays, by whether they are in unions or variables."""
+    """The program's table `arrays.json`: arrays in unions, in variables and behind pointers, and the names of all bit-fields."""
     global ARRAYS
     if ARRAYS is None:
         ARRAYS = described("arrays.json") or {"unions": {}, "variables": {}, "pointers": {}, "bit_fields": []}

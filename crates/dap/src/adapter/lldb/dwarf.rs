@@ -13,6 +13,14 @@ const MAX_SIZE: u64 = 2 << 30;
 /// Entries within each other; beyond it the information is broken.
 pub(super) const MAX_DEPTH: isize = 256;
 
+/// Refuses debug information that is nested too deeply.
+pub(super) fn check_depth(depth: isize) -> Result<(), Failure> {
+    if depth > MAX_DEPTH {
+        return Err("its debug information is nested too deeply".into());
+    }
+    Ok(())
+}
+
 pub(super) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
 pub(super) type Failure = Box<dyn std::error::Error + Send + Sync>;
 

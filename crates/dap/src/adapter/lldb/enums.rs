@@ -11,7 +11,7 @@ use std::path::Path;
 use gimli::{Dwarf, Unit};
 use serde::Serialize;
 
-use super::dwarf::{Attributes, Failure, MAX_DEPTH, Number, Slice, for_each_unit, is_rust};
+use super::dwarf::{Attributes, Failure, Number, Slice, check_depth, for_each_unit, is_rust};
 
 /// Bytes that LLDB keeps of what the members of a plain enum are.
 const LLDB_WIDTH: u64 = 8;
@@ -77,9 +77,7 @@ fn read_unit<'a>(
     while !entries.is_empty() {
         let (offset, depth) = (entries.next_offset().0, entries.next_depth());
         let Some(abbreviation) = entries.read_abbreviation()? else { continue };
-        if depth > MAX_DEPTH {
-            return Err("its debug information is nested too deeply".into());
-        }
+        check_depth(depth)?;
         path.retain(|(of, _)| *of < depth);
         while open.last().is_some_and(|last| last.depth >= depth) {
             done.extend(open.pop());

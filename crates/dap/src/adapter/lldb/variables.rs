@@ -9,7 +9,7 @@ use std::path::Path;
 use gimli::{Dwarf, Unit};
 use serde::Serialize;
 
-use super::dwarf::{Attributes, Failure, MAX_DEPTH, Slice, for_each_unit, is_rust};
+use super::dwarf::{Attributes, Failure, MAX_DEPTH, Slice, check_depth, for_each_unit, is_rust};
 
 /// Where the sources of libraries are, which nobody debugs as their own.
 const LIBRARIES: [&str; 4] = ["/rustc/", "/rust/deps/", "/.cargo/registry/", "/.cargo/git/"];
@@ -70,9 +70,7 @@ impl UnitTypes {
         while !entries.is_empty() {
             let (offset, depth) = (entries.next_offset().0, entries.next_depth());
             let Some(abbreviation) = entries.read_abbreviation()? else { continue };
-            if depth > MAX_DEPTH {
-                return Err("its debug information is nested too deeply".into());
-            }
+            check_depth(depth)?;
             functions.retain(|(of, _)| *of < depth);
             let specifications = abbreviation.attributes();
             let tag = abbreviation.tag();
