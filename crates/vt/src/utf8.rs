@@ -8,7 +8,7 @@ pub(crate) fn first_char(bytes: &[u8]) -> Option<(char, usize)> {
 }
 
 /// The code point that bytes begin with, and how many bytes it has: none if it is not whole or not valid.
-#[inline(always)]
+#[inline]
 pub(crate) fn first_code(bytes: &[u8]) -> (u32, usize) {
     let tail = |byte: u8| u32::from(byte & 0x3f);
     let is_tail = |byte: u8| byte & 0xc0 == 0x80;
@@ -18,12 +18,12 @@ pub(crate) fn first_code(bytes: &[u8]) -> (u32, usize) {
         [a @ 0xe0..=0xef, b, c, ..] => {
             let code = u32::from(a & 0x0f) << 12 | tail(b) << 6 | tail(c);
             let is_surrogate = code & 0xf800 == 0xd800;
-            (code, 3, is_tail(b) & is_tail(c) & (code >= 0x800) & !is_surrogate)
+            (code, 3, is_tail(b) && is_tail(c) && code >= 0x800 && !is_surrogate)
         }
         [a @ 0xf0..=0xf4, b, c, d, ..] => {
             let code = u32::from(a & 0x07) << 18 | tail(b) << 12 | tail(c) << 6 | tail(d);
-            let are_tails = is_tail(b) & is_tail(c) & is_tail(d);
-            (code, 4, are_tails & (0x1_0000..0x11_0000).contains(&code))
+            let are_tails = is_tail(b) && is_tail(c) && is_tail(d);
+            (code, 4, are_tails && (0x1_0000..0x11_0000).contains(&code))
         }
         _ => (0, 0, true),
     };
@@ -50,7 +50,7 @@ impl<'a> Utf8Writer<'a> {
     }
 
     /// Appends a code point, or nothing. There are no branches: text of several scripts would be slow with them.
-    #[inline(always)]
+    #[inline]
     pub(crate) fn push(&mut self, code: u32, is_written: bool) {
         // For each number of bytes behind the first: where that is in `parts`, the bits that count, and what marks bytes.
         const FORMS: [(u32, u32, u32); 4] = [
