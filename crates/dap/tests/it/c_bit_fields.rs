@@ -154,7 +154,7 @@ async fn a_bit_field_is_read_and_set_without_the_bits_around_it() {
     ] {
         assert_eq!(shown(&session, expression).await, expected, "{expression}");
     }
-    session.resume(Resume::Continue, None).await.expect("goes on");
+    session.resume(Resume::Continue, None).await.expect("continues");
     subject.stop_at(&session, "method").await;
     for (expression, expected) in [
         ("a", "-1"),

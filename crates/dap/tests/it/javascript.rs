@@ -346,7 +346,7 @@ work([]);
     let report = subject.stop_at(&session, "fine").await;
     let said = report.condition_failures.join("\n");
     assert!(said.contains("Cannot access 'late' before initialization"), "{said}");
-    session.resume(Resume::Continue, None).await.expect("goes on");
+    session.resume(Resume::Continue, None).await.expect("continues");
     subject.stop_at(&session, "set").await;
     session.stop().await.expect("ends");
 }

@@ -88,7 +88,7 @@ async fn what_an_await_may_have_lost_is_marked() {
         for name in lost {
             assert!(shown(name).ends_with(LOST), "{mark}: {name} = {}", shown(name));
         }
-        session.resume(Resume::Continue, None).await.expect("goes on");
+        session.resume(Resume::Continue, None).await.expect("continues");
     }
     session.stop().await.expect("ends");
 }

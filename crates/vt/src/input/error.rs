@@ -1,4 +1,4 @@
-//! Why keys could not be read, in words that say what to write instead; and the limits that they name.
+//! Why keys could not be read, and what to write instead; the limits that the messages name.
 
 /// Longest input that [`parse_keys`](super::parse_keys) takes, in bytes.
 pub const MAX_INPUT_BYTES: usize = 1 << 20;

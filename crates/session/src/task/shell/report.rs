@@ -22,7 +22,7 @@ pub(super) fn report_text(
     let (skipped, output) = whole_characters(&bytes);
     let end = kept + pending.len() as u64;
     let is_unfinished = !pending.is_empty() && !pending.ends_with('\n');
-    // What is final may end within a line that goes on in what is pending.
+    // What is final may end within a line that continues in what is pending.
     let ends_within_line = is_unfinished || (pending.is_empty() && text.ends_within_line());
     CommandReport {
         output: output.to_owned(),
